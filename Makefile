@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+# make [O=DIR] [V=1] [CC=…] [CFLAGS=…]; `make help` lists the targets.
+
+SRC := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+O ?= build
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= -O2 -g
+INSTALL ?= install
+VERSION := $(shell cat $(SRC)/VERSION)
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
+
+PACKAGES := libibverbs libmlx5 librdmacm libmnl hwloc smartcols libarchive json-c
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
+
+# The set-up runs before anything asks pkg-config, for every target that compiles.
+NO_BUILD := clean distclean format help install-packages uninstall
+GOALS := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out $(NO_BUILD),$(GOALS)),)
+ifeq ($(MAKELEVEL),0)
+SETUP_STATUS := $(shell $(SRC)/tools/setup build 1>&2; echo $$?)
+ifneq ($(SETUP_STATUS),0)
+$(error the set-up is not complete, see above)
+endif
+endif
+PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
+PKG_LIBS := $(shell pkg-config --libs $(PACKAGES)) -lnuma
+endif
+
+ALL_CPPFLAGS = -D_GNU_SOURCE -DRDMADIAG_VERSION='"$(VERSION)"' -I$(SRC)/lib -I$(SRC)/cmd $(PKG_CFLAGS) $(CPPFLAGS)
+ALL_CFLAGS = -std=gnu17 -fno-strict-aliasing -pthread $(WARNINGS) $(CFLAGS)
+ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -pthread -ldl -lm $(LIBS)
+
+LIB_SOURCES := $(sort $(wildcard $(SRC)/lib/*/*.c))
+CMD_SOURCES := $(sort $(wildcard $(SRC)/cmd/*.c))
+UNIT_SOURCES := $(sort $(wildcard $(SRC)/tests/unit/test_*.c))
+object = $(patsubst $(SRC)/%.c,$(O)/obj/%.o,$(1))
+LIB_OBJECTS := $(call object,$(LIB_SOURCES))
+CMD_OBJECTS := $(call object,$(CMD_SOURCES))
+UNIT_PROGRAMS := $(patsubst $(SRC)/tests/unit/%.c,$(O)/tests/%,$(UNIT_SOURCES))
+
+.PHONY: all
+all: $(O)/rdmadiag
+
+$(O)/rdmadiag: $(CMD_OBJECTS) $(O)/librdmadiag.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(O)/librdmadiag.a: $(LIB_OBJECTS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# Objects are made again when compiler, flags or the list of sources change.
+$(O)/obj/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LIB_SOURCES) $(CMD_SOURCES)' | cmp -s - $@ || \
+		printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LIB_SOURCES) $(CMD_SOURCES)' > $@
+
+$(O)/obj/%.o: $(SRC)/%.c $(O)/obj/flags
+	@mkdir -p $(@D)
+	$(say) CC $(patsubst $(SRC)/%,%,$<)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(LIB_OBJECTS:.o=.d) $(CMD_OBJECTS:.o=.d) $(patsubst $(SRC)/%.c,$(O)/obj/%.d,$(UNIT_SOURCES))
+
+# ---- tests ----
+
+$(O)/tests/%: $(O)/obj/tests/unit/%.o $(O)/librdmadiag.a
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(ALL_LIBS)
+
+.PHONY: setup-check unit-programs check check-unit check-machines check-guest check-mlx5
+setup-check:
+	$(Q)$(SRC)/tools/setup build check guest
+
+unit-programs: $(UNIT_PROGRAMS)
+
+RUN_TESTS = RDMADIAG=$(abspath $(O))/rdmadiag O=$(abspath $(O)) $(SRC)/tests/run-tests
+CLI_TESTS := $(sort $(wildcard $(SRC)/tests/cli/test-*))
+MACHINE_TESTS := $(sort $(wildcard $(SRC)/tests/machines/test-*))
+MLX5_TESTS := $(sort $(wildcard $(SRC)/tests/mlx5emu/test-*.sh))
+GUEST_TESTS := $(sort $(wildcard $(SRC)/tests/guest/test-*.sh))
+
+# Unit tests, command line, described machines, the software mlx5 device, and live ones in the guest.
+check: setup-check
+	$(Q)$(MAKE) --no-print-directory all unit-programs
+	$(Q)$(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS) $(MLX5_TESTS) $(GUEST_TESTS)
+
+check-unit: setup-check all unit-programs
+	$(Q)$(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS)
+check-machines: setup-check all
+	$(Q)$(RUN_TESTS) $(MACHINE_TESTS)
+check-mlx5: setup-check all
+	$(Q)$(RUN_TESTS) $(MLX5_TESTS)
+check-guest: setup-check all
+	$(Q)$(RUN_TESTS) $(GUEST_TESTS)
+
+# The same unit, command line and machine tests in a build with sanitizers.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+.PHONY: asan
+asan: setup-check
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan CFLAGS='-O1 -g $(SANITIZE)' all unit-programs
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan CFLAGS='-O1 -g $(SANITIZE)' run-asan
+.PHONY: run-asan
+run-asan:
+	$(Q)RDMADIAG_SANITIZED=1 $(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
+
+# ---- demo ----
+
+.PHONY: demo
+demo: all
+	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag $(SRC)/tests/guest/demo
+
+# ---- style ----
+
+C_FILES = $(shell cd $(SRC) && git ls-files '*.c' '*.h' 2>/dev/null || find cmd lib tests -name '*.[ch]')
+.PHONY: lint format
+lint:
+	$(Q)$(SRC)/tools/setup build lint check
+	$(Q)$(SRC)/tools/lint $(O)
+
+format:
+	$(Q)cd $(SRC) && clang-format -i $(C_FILES)
+
+# ---- installation ----
+
+.PHONY: install uninstall
+install: all
+	$(Q)$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR)
+	$(Q)$(INSTALL) -m 755 $(O)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
+	$(Q)for page in $(SRC)/man/*.[0-9]; do [ -e "$$page" ] || continue; s=$${page##*.}; \
+		$(INSTALL) -d $(DESTDIR)$(MANDIR)/man$$s && $(INSTALL) -m 644 $$page $(DESTDIR)$(MANDIR)/man$$s/ || exit 1; done
+	$(Q)[ ! -e $(SRC)/completions/rdmadiag.bash ] || \
+		$(INSTALL) -m 644 $(SRC)/completions/rdmadiag.bash $(DESTDIR)$(BASHCOMPDIR)/rdmadiag
+	$(Q)[ ! -e $(SRC)/completions/_rdmadiag ] || \
+		$(INSTALL) -m 644 $(SRC)/completions/_rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
+
+uninstall:
+	$(Q)rm -f $(DESTDIR)$(BINDIR)/rdmadiag $(DESTDIR)$(BASHCOMPDIR)/rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
+	$(Q)for page in $(SRC)/man/*.[0-9]; do [ -e "$$page" ] || continue; s=$${page##*.}; \
+		rm -f $(DESTDIR)$(MANDIR)/man$$s/$${page##*/}; done
+
+.PHONY: clean help FORCE
+clean:
+	$(Q)rm -rf $(O)
+
+help:
+	@echo 'all (default)   build/rdmadiag             demo      topo, gid and probe on RDMA devices'
+	@echo 'check           all tests                  asan      tests under ASan and UBSan'
+	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
+	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
+	@echo 'variables: CC CFLAGS CPPFLAGS LDFLAGS O=DIR V=1'

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rdmadiag: looks at the RDMA side of a node and says why.
+ *
+ * The map of the source:
+ *
+ *	cmd/            one file a command, ended by its table entry; the only code that prints messages and exits
+ *	lib/base/       memory, errors, text formats
+ *	lib/model/      plain structs of a host, of GID tables and of a probe's evidence, with their field tables
+ *	lib/origin/     this host or a snapshot: the only place that opens files and sockets for collecting
+ *	lib/source/     one file a source: sysfs, rdma netlink, rtnetlink, verbs, PCI, NUMA; joined in collect.c
+ *	lib/gid/        GID tables: state of entries, the index that each consumer takes
+ *	lib/check/      pure functions from the model to findings
+ *	lib/probe/      the traced operation: end points, exchange, observers, evidence
+ *	lib/verdict/    pure functions from evidence to a verdict; tables of codes and what they mean
+ *	lib/render/     tables, JSON, timelines
+ *
+ * Data flows one way: origin → source → model → check or verdict → render.
+ */
+#include "cmd.h"
+
+#include "base/cleanup.h"
+#include "render/json.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+        NULL,
+};
+
+enum { OPTION_COLOR = 256 + 1000, OPTION_FROM };
+
+static const struct option_help common_options[] = {
+        {'j', "json", NULL, "print a JSON document"},
+        {'p', "pretty", NULL, "indent the JSON"},
+        {OPTION_FROM, "from", "SNAPSHOT", "look at a captured machine (directory or archive) instead of this host"},
+        {OPTION_COLOR, "color", "WHEN", "auto, always or never"},
+        {'h', "help", NULL, "show this help"},
+        {'V', "version", NULL, "show the version"},
+        {0},
+};
+
+/* ---- messages ---- */
+
+void complain(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fputs("rdmadiag: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+int usage_error(const struct command *command, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fprintf(stderr, "rdmadiag %s: ", command->name);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\nTry 'rdmadiag %s --help'.\n", command->name);
+	va_end(args);
+	return EXIT_USAGE;
+}
+
+/* ---- help ---- */
+
+static void print_options(const struct option_help *options)
+{
+	for (const struct option_help *option = options; option && option->name; option++) {
+		char left[64], letter[8] = "    ";
+		if (option->value < 256)
+			snprintf(letter, sizeof(letter), "-%c, ", option->value);
+		const char *argument = option->argument ? option->argument : "";
+		const char *separator = !option->argument ? "" : *argument == '[' ? "" : " ";
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->name, separator, argument);
+		printf("  %-30s %s\n", left, option->help);
+	}
+}
+
+static void print_command_help(const struct command *command)
+{
+	printf("Usage: rdmadiag %s [OPTION]...%s%s\n\n%s\n\n", command->name, *command->arguments ? " " : "",
+	        command->arguments, command->summary);
+	print_options(command->options);
+	printf("%s", command->options && command->options->name ? "\n" : "");
+	print_options(common_options);
+}
+
+static void print_help(void)
+{
+	printf("Usage: rdmadiag [OPTION]... COMMAND [ARGUMENT]...\n\n"
+	       "Maps RDMA devices to netdevs, PCI and NUMA, explains GID tables, and traces a short\n"
+	       "operation to say which layer a stall belongs to.\n\n");
+	for (const struct command *const *command = commands; *command; command++)
+		printf("  %-10s %s\n", (*command)->name, (*command)->summary);
+	printf("\n");
+	print_options(common_options);
+	printf("\n'rdmadiag COMMAND --help' shows the options of a command.\n");
+}
+
+/* ---- options ---- */
+
+enum { OPTIONS_LIMIT = 64 };
+
+static size_t add_options(const struct option_help *from, struct option *to, size_t count, char *letters)
+{
+	for (; from && from->name && count < OPTIONS_LIMIT - 1; from++) {
+		int takes = !from->argument          ? no_argument
+		            : *from->argument == '[' ? optional_argument
+		                                     : required_argument;
+		to[count++] = (struct option){from->name, takes, NULL, from->value};
+		if (from->value < 256) {
+			char letter[4] = {
+			        (char)from->value, takes ? ':' : '\0', takes == optional_argument ? ':' : '\0'};
+			strcat(letters, letter);
+		}
+	}
+	return count;
+}
+
+static int set_color(const char *when, enum color_mode *color)
+{
+	static const char *const names[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(when, names[i])) {
+			*color = (enum color_mode)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Handles a common option: 0 when it was one and is done, otherwise what command_getopt returns. */
+static int common_option(const struct command *command, int value, struct common_options *common)
+{
+	switch (value) {
+	case 'j':
+		common->json = true;
+		return 0;
+	case 'p':
+		common->json = common->pretty = true;
+		return 0;
+	case OPTION_FROM:
+		common->from = optarg;
+		return 0;
+	case OPTION_COLOR:
+		if (!set_color(optarg, &common->color))
+			return 0;
+		complain("--color: '%s' is none of auto, always, never", optarg);
+		return OPTION_WRONG;
+	case 'h':
+		if (command)
+			print_command_help(command);
+		else
+			print_help();
+		return OPTION_SHOWN;
+	case 'V':
+		printf("rdmadiag %s\n", RDMADIAG_VERSION);
+		return OPTION_SHOWN;
+	case '?':
+	case ':':
+		if (command)
+			fprintf(stderr, "Try 'rdmadiag %s --help'.\n", command->name);
+		else
+			fprintf(stderr, "Try 'rdmadiag --help'.\n");
+		return OPTION_WRONG;
+	default:
+		return value;
+	}
+}
+
+int command_getopt(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	struct option options[OPTIONS_LIMIT] = {0};
+	char letters[OPTIONS_LIMIT * 3] = "";
+	size_t count = add_options(common_options, options, 0, letters);
+	add_options(command->options, options, count, letters);
+	int value = 0;
+	while (value == 0) {
+		value = getopt_long(argc, argv, letters, options, NULL);
+		if (value >= 0)
+			value = common_option(command, value, common);
+	}
+	return value;
+}
+
+int option_status(int option)
+{
+	return option == OPTION_SHOWN ? EXIT_DONE : EXIT_USAGE;
+}
+
+/* ---- what commands share ---- */
+
+struct origin *open_origin(const struct common_options *common, struct error *error)
+{
+	struct origin *origin;
+	if (common->from) {
+		origin = origin_snapshot(common->from, error);
+	} else {
+		origin = origin_live();
+		if (!origin)
+			error_set(error, -ENOMEM, "this host");
+	}
+	if (!origin)
+		complain("%s", error->text);
+	return origin;
+}
+
+int print_document(const char *schema, const struct common_options *common, const char *origin,
+        const struct host_facts *facts, const struct record *record, const void *document, const struct report *report)
+{
+	json_object *object = document_to_json(schema, origin, facts, record, document, report);
+	autofree char *text = object ? json_text(object, common->pretty) : NULL;
+	json_object_put(object);
+	if (!text)
+		return -ENOMEM;
+	return fputs(text, stdout) < 0 ? -EIO : 0;
+}
+
+int finish_output(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	complain("standard output: %s", strerror(errno));
+	return status == EXIT_DONE ? EXIT_NOTHING : status;
+}
+
+/* ---- main ---- */
+
+static const struct command *find_command(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (!strcmp((*command)->name, name))
+			return *command;
+	return NULL;
+}
+
+static int run_command(int argc, char **argv, struct common_options *common)
+{
+	const struct command *command = find_command(argv[0]);
+	if (!command) {
+		complain("'%s' is no command; 'rdmadiag --help' lists them", argv[0]);
+		return EXIT_USAGE;
+	}
+	optind = 0; /* GNU getopt: start anew, its own state included */
+	return finish_output(command->run(command, argc, argv, common));
+}
+
+int main(int argc, char **argv)
+{
+	struct common_options common = {0};
+	struct option options[OPTIONS_LIMIT] = {0};
+	char letters[OPTIONS_LIMIT * 3] = "+"; /* stop at the command */
+	add_options(common_options, options, 0, letters);
+	for (int value; (value = getopt_long(argc, argv, letters, options, NULL)) >= 0;) {
+		value = common_option(NULL, value, &common);
+		if (value)
+			return finish_output(option_status(value));
+	}
+	if (optind == argc) {
+		complain("a command is missing; 'rdmadiag --help' lists them");
+		return EXIT_USAGE;
+	}
+	return run_command(argc - optind, argv + optind, &common);
+}

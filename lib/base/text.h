@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats shared by sources and renderers: numbers, GUIDs and GIDs, natural order, the kernel's list format. */
+#ifndef RDMADIAG_BASE_TEXT_H
+#define RDMADIAG_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number that may be unknown. Zeroed is unknown. The unit is in the name of whatever holds it. */
+struct num {
+	int64_t value;
+	bool known;
+};
+
+static inline struct num num(int64_t value)
+{
+	return (struct num){value, true};
+}
+
+static inline bool num_is(struct num number, int64_t value)
+{
+	return number.known && number.value == value;
+}
+
+/* A yes-or-no that may be unknown. */
+enum flag { FLAG_UNKNOWN, FLAG_NO, FLAG_YES };
+
+static inline enum flag flag(bool value)
+{
+	return value ? FLAG_YES : FLAG_NO;
+}
+
+/*
+ * Parses a whole number that fills `text` up to blanks at its end. `base` as in strtoll. 0, -EINVAL (not a number, or
+ * something follows it) or -ERANGE; `value` is written on success only.
+ */
+int parse_number(const char *text, int base, int64_t *value);
+/* The same, unknown when it does not parse. */
+struct num parse_num(const char *text, int base);
+
+/* Compares names so that mlx5_2 sorts before mlx5_10 (digits by value, no limit on their length). */
+int natural_compare(const char *a, const char *b);
+/* For qsort over an array of const char *. */
+int natural_compare_pointers(const void *a, const void *b);
+
+/* Removes blanks and line ends at the end of `text`, in place; returns text. */
+char *trim_end(char *text);
+
+/* GUID in host order → "xxxx:xxxx:xxxx:xxxx". `out` has room for GUID_TEXT_SIZE. */
+enum { GUID_TEXT_SIZE = 20, GID_TEXT_SIZE = 40, IP_TEXT_SIZE = 46 };
+void format_guid(uint64_t guid, char out[static GUID_TEXT_SIZE]);
+int parse_guid(const char *text, uint64_t *guid);
+/* 16 bytes in network order ↔ eight full groups. Parsing accepts any IPv6 text form as well. */
+void format_gid(const uint8_t gid[static 16], char out[static GID_TEXT_SIZE]);
+int parse_gid(const char *text, uint8_t gid[static 16]);
+bool gid_is_zero(const uint8_t gid[static 16]);
+
+/* The kernel's list format ("0-3,8"; empty is an empty list). Sets of CPUs or nodes as bits. */
+struct cpuset {
+	uint64_t *words; /* malloc'ed */
+	size_t count;    /* of words */
+};
+
+int cpuset_parse(const char *list, struct cpuset *set);
+void cpuset_free(struct cpuset *set);
+bool cpuset_has(const struct cpuset *set, unsigned int cpu);
+bool cpuset_intersects(const struct cpuset *a, const struct cpuset *b);
+bool cpuset_is_subset(const struct cpuset *inner, const struct cpuset *outer);
+
+#endif

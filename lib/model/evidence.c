@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/evidence.h"
+
+const char *const side_names[SIDE_COUNT] = {[SIDE_LOCAL] = "local", [SIDE_REMOTE] = "remote"};
+const char *const probe_role_names[ROLE_COUNT] = {[ROLE_INITIATOR] = "initiator", [ROLE_TARGET] = "target"};
+const char *const probe_mode_names[MODE_COUNT] = {
+        [MODE_LOOPBACK] = "loopback",
+        [MODE_TWO_DEVICES] = "two-devices",
+        [MODE_PEER] = "peer",
+        [MODE_LISTENER] = "listener",
+};
+const char *const operation_names[OP_COUNT] = {
+        [OP_WRITE] = "write",
+        [OP_WRITE_IMM] = "write-imm",
+        [OP_SEND] = "send",
+        [OP_READ] = "read",
+};
+const char *const outcome_names[OUTCOME_COUNT] = {
+        [OUTCOME_OK] = "ok",
+        [OUTCOME_DEGRADED] = "degraded",
+        [OUTCOME_CORRUPT] = "corrupt",
+        [OUTCOME_FAILED] = "failed",
+        [OUTCOME_STALLED] = "stalled",
+        [OUTCOME_NOT_RUN] = "not-run",
+};
+const char *const layer_names[LAYER_COUNT] = {
+        [LAYER_NONE] = "none",
+        [LAYER_CONFIGURATION] = "configuration",
+        [LAYER_APPLICATION] = "application",
+        [LAYER_PROVIDER] = "provider",
+        [LAYER_KERNEL] = "kernel",
+        [LAYER_PLATFORM] = "platform",
+        [LAYER_DEVICE] = "device",
+        [LAYER_NETWORK] = "network",
+        [LAYER_REMOTE_DEVICE] = "remote-device",
+        [LAYER_REMOTE_APPLICATION] = "remote-application",
+        [LAYER_UNDETERMINED] = "undetermined",
+};
+const char *const confidence_names[CONFIDENCE_COUNT] = {
+        [CONFIDENCE_NONE] = "none",
+        [CONFIDENCE_LIKELY] = "likely",
+        [CONFIDENCE_CONFIRMED] = "confirmed",
+};
+
+static const struct field request_fields[] = {
+        FIELD_OF_NAMES(struct probe_request, mode, probe_mode_names, "loopback, two-devices, peer or listener"),
+        FIELD(TEXT, struct probe_request, device, "device asked for"),
+        FIELD(TEXT, struct probe_request, target_device, "second device asked for"),
+        FIELD(TEXT, struct probe_request, peer, "peer asked for"),
+        FIELD_OF_NAMES(struct probe_request, op, operation_names, "operation"),
+        FIELD(NUMBERS, struct probe_request, sizes, "sizes in bytes"),
+        FIELD(NUMBER, struct probe_request, count, "operations of each size"),
+        FIELD(NUMBER, struct probe_request, qps, "queue pairs"),
+        FIELD(NUMBER, struct probe_request, batch, "work requests in one post"),
+        FIELD(NUMBER, struct probe_request, signal_every, "every how many work requests one is signaled"),
+        FIELD(NUMBER, struct probe_request, timeout_ms, "deadline"),
+        FIELD(NUMBER, struct probe_request, gid_index, "GID index asked for"),
+        FIELD_AS(FLAG, struct probe_request, inline_data, "inline", "inline data"),
+        FIELD(TEXT, struct probe_request, api, "post or wr"),
+        FIELD(TEXT, struct probe_request, wait, "poll or event"),
+        FIELD(TEXT, struct probe_request, buffer_node, "where the buffer was asked to be"),
+        FIELD(TEXT, struct probe_request, drill, "failure made on purpose"),
+};
+static RECORD(request_record, probe_request, request_fields);
+
+static const struct field endpoint_fields[] = {
+        FIELD_OF_NAMES(struct endpoint_facts, role, probe_role_names, "initiator or target"),
+        FIELD(TEXT, struct endpoint_facts, device, "RDMA device"),
+        FIELD(TEXT, struct endpoint_facts, driver, "kernel driver"),
+        FIELD(TEXT, struct endpoint_facts, fw_version, "firmware version"),
+        FIELD(NUMBER, struct endpoint_facts, vendor_id, "vendor"),
+        FIELD(NUMBER, struct endpoint_facts, vendor_part_id, "part"),
+        FIELD(NUMBER, struct endpoint_facts, port, "port number"),
+        FIELD(TEXT, struct endpoint_facts, transport, "transport"),
+        FIELD(TEXT, struct endpoint_facts, link_layer, "link layer"),
+        FIELD(NUMBER, struct endpoint_facts, gid_index, "GID index"),
+        FIELD(TEXT, struct endpoint_facts, gid, "GID"),
+        FIELD(TEXT, struct endpoint_facts, gid_type, "type of the GID"),
+        FIELD(TEXT, struct endpoint_facts, netdev, "netdev of the GID"),
+        FIELD(NUMBER, struct endpoint_facts, netdev_mtu, "MTU of that netdev in bytes"),
+        FIELD(NUMBER, struct endpoint_facts, qpn, "queue pair number"),
+        FIELD(NUMBER, struct endpoint_facts, psn, "initial packet sequence number"),
+        FIELD(NUMBER, struct endpoint_facts, lid, "LID, InfiniBand only"),
+        FIELD(NUMBER, struct endpoint_facts, active_mtu, "active MTU of the port in bytes"),
+        FIELD(NUMBER, struct endpoint_facts, path_mtu, "path MTU given to the queue pair in bytes"),
+        FIELD(NUMBER, struct endpoint_facts, numa_node, "NUMA node of the adapter"),
+        FIELD(TEXT, struct endpoint_facts, port_state, "port state at the start"),
+        FIELD(TEXT, struct endpoint_facts, port_physical_state, "physical port state at the start"),
+        FIELD(TEXT, struct endpoint_facts, port_state_after, "port state when the evidence was gathered"),
+        FIELD(TEXT, struct endpoint_facts, qp_state, "queue pair state when the evidence was gathered"),
+        FIELD(TEXT, struct endpoint_facts, qp_state_first, "queue pair state one ACK timeout or more before"),
+        FIELD(NUMBER, struct endpoint_facts, timeout, "ACK timeout: 4.096 us * 2^n"),
+        FIELD(NUMBER, struct endpoint_facts, retry_count, "retries"),
+        FIELD(NUMBER, struct endpoint_facts, rnr_retry, "RNR retries; 7: for ever"),
+        FIELD(NUMBER, struct endpoint_facts, min_rnr_timer, "RNR NAK timer, IBTA encoding"),
+        FIELD(NUMBER, struct endpoint_facts, sq_psn, "send PSN after the run"),
+        FIELD(NUMBER, struct endpoint_facts, rq_psn, "receive PSN after the run"),
+        FIELD(NUMBER, struct endpoint_facts, max_message_bytes, "largest message of the port"),
+        FIELD(NUMBER, struct endpoint_facts, cqe_asked, "completion queue entries asked for"),
+        FIELD(NUMBER, struct endpoint_facts, cqe, "completion queue entries got"),
+        FIELD(NUMBER, struct endpoint_facts, buffer_address, "virtual address of its buffer"),
+        FIELD(NUMBER, struct endpoint_facts, rkey, "remote key of its buffer"),
+        FIELD(NUMBER, struct endpoint_facts, buffer_bytes, "size of its buffer"),
+        FIELD(NUMBER, struct endpoint_facts, memlock_soft_bytes, "RLIMIT_MEMLOCK, soft; -1: unlimited"),
+        FIELD(NUMBER, struct endpoint_facts, memlock_hard_bytes, "RLIMIT_MEMLOCK, hard; -1: unlimited"),
+        FIELD(NUMBER, struct endpoint_facts, pid, "process"),
+        FIELD(FLAG, struct endpoint_facts, alive, "did the process answer when the evidence was gathered"),
+        FIELD(TEXT, struct endpoint_facts, filter, "packet filters and queueing disciplines that may drop"),
+};
+RECORD(endpoint_record, endpoint_facts, endpoint_fields);
+
+static const struct field clock_fields[] = {
+        FIELD(NUMBER, struct clock_offset, offset_ns, "remote clock minus local clock"),
+        FIELD(NUMBER, struct clock_offset, error_ns, "its largest error"),
+};
+static RECORD(clock_record, clock_offset, clock_fields);
+
+static const struct field control_fields[] = {
+        FIELD(TEXT, struct control_step, step, "connect, exchange, ready, done or ok"),
+        FIELD(NUMBER, struct control_step, start_ns, "begin"),
+        FIELD(NUMBER, struct control_step, duration_ns, "duration, null: did not end"),
+        FIELD_AS(NUMBER, struct control_step, error, "errno", "0: success"),
+        FIELD(TEXT, struct control_step, detail, "what went wrong"),
+};
+static RECORD(control_record, control_step, control_fields);
+
+static const struct field resource_fields[] = {
+        FIELD_OF_NAMES(struct resource_step, side, side_names, "side"),
+        FIELD(TEXT, struct resource_step, step, "call"),
+        FIELD(NUMBER, struct resource_step, start_ns, "begin"),
+        FIELD(NUMBER, struct resource_step, duration_ns, "duration, null: did not end"),
+        FIELD_AS(NUMBER, struct resource_step, error, "errno", "0: success"),
+        FIELD(TEXT, struct resource_step, detail, "what was asked for"),
+};
+static RECORD(resource_record, resource_step, resource_fields);
+
+static const struct field transition_fields[] = {
+        FIELD_OF_NAMES(struct transition, side, side_names, "side"),
+        FIELD(TEXT, struct transition, to, "state asked for"),
+        FIELD(NUMBER, struct transition, start_ns, "begin"),
+        FIELD(NUMBER, struct transition, duration_ns, "duration, null: did not end"),
+        FIELD_AS(NUMBER, struct transition, error, "errno", "0: success"),
+};
+static RECORD(transition_record, transition, transition_fields);
+
+static const struct field operation_fields[] = {
+        FIELD(NUMBER, struct operation, wr_id, "the application's identifier"),
+        FIELD(NUMBER, struct operation, qpn, "queue pair number"),
+        FIELD_OF_NAMES(struct operation, opcode, operation_names, "operation"),
+        FIELD(NUMBER, struct operation, bytes, "payload"),
+        FIELD_AS(FLAG, struct operation, is_signaled, "signaled", "asks for a completion"),
+        FIELD_AS(FLAG, struct operation, is_inline, "inline", "payload copied at post"),
+        FIELD(NUMBER, struct operation, post_call_ns, "post called"),
+        FIELD(NUMBER, struct operation, post_return_ns, "post returned: submitted"),
+        FIELD(NUMBER, struct operation, post_errno, "0: success"),
+        FIELD(FLAG, struct operation, bad_wr, "the request that the post refused"),
+        FIELD(NUMBER, struct operation, wqe_posted_ns, "seen in the send queue: published"),
+        FIELD(NUMBER, struct operation, wqe_posted_not_before_ns, "last look that did not find it"),
+        FIELD(FLAG, struct operation, doorbell_recorded, "doorbell record counts it"),
+        FIELD(FLAG, struct operation, device_saw_doorbell, "the device's queue index counts it: taken"),
+        FIELD(FLAG, struct operation, device_executed, "the device worked on it"),
+        FIELD(FLAG, struct operation, acknowledged, "the peer's device acknowledged it"),
+        FIELD(NUMBER, struct operation, remote_landed_ns, "whole payload verified, on the peer's clock"),
+        FIELD(FLAG, struct operation, payload_verified, "does the peer see the right bytes"),
+        FIELD(NUMBER, struct operation, cqe_arrived_ns, "seen in completion queue memory: completed"),
+        FIELD(NUMBER, struct operation, cqe_arrived_not_before_ns, "last look that did not find it"),
+        FIELD(NUMBER, struct operation, cqe_consumed_ns, "returned by poll: consumed"),
+        FIELD(NUMBER, struct operation, source_reusable_ns, "the source buffer may be changed"),
+        FIELD(NUMBER, struct operation, wc_status, "status of the work completion"),
+        FIELD(TEXT, struct operation, wc_status_text, "its name"),
+        FIELD(NUMBER, struct operation, vendor_err, "the vendor's code of a failed one"),
+};
+static RECORD(operation_record, operation, operation_fields);
+
+static const struct field statistic_fields[] = {
+        FIELD(TEXT, struct statistic, stage, "stage, from the one before it"),
+        FIELD(NUMBER, struct statistic, bytes, "payload"),
+        FIELD(NUMBER, struct statistic, samples, "operations"),
+        FIELD(NUMBER, struct statistic, min_ns, "smallest"),
+        FIELD(NUMBER, struct statistic, median_ns, "median"),
+        FIELD(NUMBER, struct statistic, p99_ns, "99th percentile"),
+        FIELD(NUMBER, struct statistic, max_ns, "largest"),
+};
+static RECORD(statistic_record, statistic, statistic_fields);
+
+static const struct field observers_fields[] = {
+        FIELD(TEXT, struct observers, wqe, "who looks at the send queue, null: not observable"),
+        FIELD(TEXT, struct observers, cqe, "who looks at completion queue memory"),
+        FIELD(TEXT, struct observers, device, "who asks the device"),
+        FIELD(TEXT, struct observers, payload, "who verifies the payload"),
+};
+static RECORD(observers_record, observers, observers_fields);
+
+static const struct field async_event_fields[] = {
+        FIELD_OF_NAMES(struct async_event, side, side_names, "side"),
+        FIELD(TEXT, struct async_event, event, "IBV_EVENT_* without the prefix"),
+        FIELD(NUMBER, struct async_event, t_ns, "when it was read"),
+        FIELD(NUMBER, struct async_event, port, "port it speaks of"),
+        FIELD(NUMBER, struct async_event, qpn, "queue pair it speaks of"),
+};
+static RECORD(async_event_record, async_event, async_event_fields);
+
+static const struct field counter_fields[] = {
+        FIELD_OF_NAMES(struct counter_change, side, side_names, "side"),
+        FIELD(TEXT, struct counter_change, name, "counter"),
+        FIELD(NUMBER, struct counter_change, before, "value before"),
+        FIELD(NUMBER, struct counter_change, after, "value after"),
+        FIELD(FLAG, struct counter_change, quiet, "stood still in the baseline before the run"),
+};
+static RECORD(counter_record, counter_change, counter_fields);
+
+static const struct field buffer_fields[] = {
+        FIELD(NUMBER, struct buffer_facts, pages, "pages of the buffer"),
+        FIELD(MAP, struct buffer_facts, pages_on_node, "pages on each NUMA node"),
+        FIELD(NUMBER, struct buffer_facts, requested_node, "node asked for"),
+};
+static RECORD(buffer_record, buffer_facts, buffer_fields);
+
+static const struct field tcp_fields[] = {
+        FIELD(NUMBER, struct tcp_facts, retransmits, "segments sent again"),
+        FIELD(NUMBER, struct tcp_facts, unacked, "segments not acknowledged"),
+        FIELD(NUMBER, struct tcp_facts, rtt_us, "smoothed round trip"),
+        FIELD(TEXT, struct tcp_facts, local, "local address"),
+        FIELD(TEXT, struct tcp_facts, remote, "remote address"),
+};
+static RECORD(tcp_record, tcp_facts, tcp_fields);
+
+static const struct field stuck_fields[] = {
+        FIELD(TEXT, struct stuck_step, step, "step that did not end"),
+        FIELD(NUMBER, struct stuck_step, started_ns, "its begin"),
+        FIELD(NUMBER, struct stuck_step, pid, "process"),
+        FIELD(TEXT, struct stuck_step, system_call, "system call it is in"),
+        FIELD(TEXT, struct stuck_step, wait_channel, "kernel function it sleeps in"),
+        FIELD(TEXT, struct stuck_step, stack, "kernel stack"),
+};
+static RECORD(stuck_record, stuck_step, stuck_fields);
+
+static const struct field evidence_fields[] = {
+        FIELD_OF(INLINE, struct evidence, local, endpoint_record, "this end"),
+        FIELD_OF(INLINE, struct evidence, remote, endpoint_record, "the other end"),
+        FIELD_OF(RECORD, struct evidence, clock, clock_record, "clocks of the two sides"),
+        FIELD_OF(RECORDS, struct evidence, control, control_record, "steps of the control connection"),
+        FIELD_OF(RECORDS, struct evidence, resources, resource_record, "set-up steps"),
+        FIELD_OF(RECORDS, struct evidence, transitions, transition_record, "queue pair transitions"),
+        FIELD_OF(RECORDS, struct evidence, operations, operation_record, "work requests"),
+        FIELD(NUMBER, struct evidence, operations_omitted, "work requests not listed"),
+        FIELD(NUMBER, struct evidence, operations_posted, "work requests posted"),
+        FIELD(NUMBER, struct evidence, operations_completed, "successful completions"),
+        FIELD(NUMBER, struct evidence, operations_failed, "failed completions, flushes not counted"),
+        FIELD(NUMBER, struct evidence, flushes, "flush completions"),
+        FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
+        FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
+        FIELD_OF(RECORDS, struct evidence, async_events, async_event_record, "asynchronous events"),
+        FIELD_OF(RECORDS, struct evidence, counters, counter_record, "counters that changed"),
+        FIELD_OF(INLINE, struct evidence, buffer, buffer_record, "where the buffer's pages are"),
+        FIELD_OF(RECORD, struct evidence, tcp, tcp_record, "the control connection"),
+        FIELD_OF(RECORD, struct evidence, stuck, stuck_record, "step that had not ended at the deadline"),
+        FIELD(NUMBER, struct evidence, deadline_ns, "when waiting was given up, null: it was not"),
+        FIELD(FLAG, struct evidence, same_port_loopback, "the packets need not leave the adapter"),
+        FIELD(FLAG, struct evidence, interrupted, "ended by a signal"),
+        FIELD(NUMBER, struct evidence, ended_ns, "end of the run"),
+};
+RECORD(evidence_record, evidence, evidence_fields);
+
+static const struct field verdict_fields[] = {
+        FIELD_OF_NAMES(struct verdict, outcome, outcome_names, "how it ended"),
+        FIELD_OF_NAMES(struct verdict, layer, layer_names, "the layer that has it"),
+        FIELD(TEXTS, struct verdict, candidates, "layers that the evidence leaves open"),
+        FIELD_OF_NAMES(struct verdict, confidence, confidence_names, "confirmed, likely or none"),
+        FIELD(TEXT, struct verdict, summary, "in one sentence"),
+        FIELD(TEXTS, struct verdict, because, "what it rests on"),
+        FIELD(TEXTS, struct verdict, not_observed, "what could not be seen"),
+        FIELD(TEXTS, struct verdict, next_steps, "what to look at next"),
+};
+RECORD(verdict_record, verdict, verdict_fields);
+
+static const struct field probe_fields[] = {
+        FIELD_OF(INLINE, struct probe_document, request, request_record, "what was asked for"),
+        FIELD_OF(INLINE, struct probe_document, evidence, evidence_record, "recorded facts"),
+        FIELD_OF(INLINE, struct probe_document, verdict, verdict_record, "what follows from them"),
+};
+RECORD(probe_record, probe_document, probe_fields);

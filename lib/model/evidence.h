@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The document of `probe`: what was asked, the recorded facts (no opinions), and the verdict.
+ *
+ * It lies in an arena shared between the traced child and the watching parent. Times are nanoseconds since the start of
+ * the run on the local CLOCK_MONOTONIC unless said otherwise. An unknown time is a stage that was not seen; `observers`
+ * says whether it could have been.
+ */
+#ifndef RDMADIAG_MODEL_EVIDENCE_H
+#define RDMADIAG_MODEL_EVIDENCE_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/record.h"
+#include "model/report.h"
+
+enum side { SIDE_UNKNOWN, SIDE_LOCAL, SIDE_REMOTE, SIDE_COUNT };
+enum probe_role { ROLE_UNKNOWN, ROLE_INITIATOR, ROLE_TARGET, ROLE_COUNT };
+enum probe_mode { MODE_UNKNOWN, MODE_LOOPBACK, MODE_TWO_DEVICES, MODE_PEER, MODE_LISTENER, MODE_COUNT };
+enum operation_code { OP_UNKNOWN, OP_WRITE, OP_WRITE_IMM, OP_SEND, OP_READ, OP_COUNT };
+
+/* What the operator asked for; fixed before the run. */
+struct probe_request {
+	int mode;           /* enum probe_mode */
+	const char *device; /* "DEV/PORT" as asked, NULL: chosen */
+	const char *target_device;
+	const char *peer;
+	int op;                 /* enum operation_code */
+	LIST(struct num) sizes; /* bytes */
+	struct num count, qps, batch, signal_every, timeout_ms, gid_index;
+	enum flag inline_data;
+	const char *api;         /* "post" or "wr" */
+	const char *wait;        /* "poll" or "event" */
+	const char *buffer_node; /* "nic", "all" or a number as text */
+	const char *drill;       /* NULL: none */
+};
+
+/* One end of the connection. */
+struct endpoint_facts {
+	int role; /* enum probe_role */
+	const char *device, *driver;
+	const char *fw_version;
+	struct num vendor_id, vendor_part_id;
+	struct num port;
+	const char *transport; /* transport_names[] */
+	const char *link_layer;
+	struct num gid_index;
+	const char *gid, *gid_type, *netdev;
+	struct num netdev_mtu;
+	struct num qpn, psn, lid, active_mtu, path_mtu;
+	struct num numa_node;
+	const char *port_state, *port_physical_state; /* at the start */
+	const char *port_state_after;
+	const char *qp_state;       /* when the evidence was gathered: RESET, INIT, RTR, RTS, SQD, SQE, ERR */
+	const char *qp_state_first; /* the sample before it, at least one ACK timeout earlier; NULL: one sample */
+	struct num timeout, retry_count, rnr_retry, min_rnr_timer; /* QP attributes, IBTA encoding */
+	struct num sq_psn, rq_psn;                                 /* from the kernel after the run */
+	struct num max_message_bytes;
+	struct num cqe_asked, cqe; /* completion queue entries asked for and got */
+	struct num buffer_address, rkey, buffer_bytes;
+	struct num memlock_soft_bytes, memlock_hard_bytes; /* -1: unlimited */
+	struct num pid;
+	enum flag alive;    /* did the process still answer when the evidence was gathered */
+	const char *filter; /* packet filters or queueing disciplines of this host that may drop, as text; NULL: not
+	                       looked */
+};
+
+struct clock_offset {
+	struct num offset_ns; /* remote − local */
+	struct num error_ns;
+};
+
+struct control_step {
+	const char *step; /* connect, exchange, ready, done, ok */
+	struct num start_ns, duration_ns;
+	struct num error;   /* "errno"; 0 is success; unknown: did not end */
+	const char *detail; /* what went wrong in words, NULL: nothing */
+};
+
+struct resource_step {
+	int side;         /* enum side */
+	const char *step; /* ibv_open_device, ibv_alloc_pd, ibv_create_cq, ibv_reg_mr, ibv_create_qp, … */
+	struct num start_ns, duration_ns;
+	struct num error;
+	const char *detail; /* the request where it matters ("4096 bytes, memlock 65536") */
+};
+
+struct transition {
+	int side;
+	const char *to; /* INIT, RTR, RTS */
+	struct num start_ns, duration_ns;
+	struct num error;
+};
+
+/*
+ * One posted work request. X_not_before_ns is the last look that found the stage not yet there. A failed WC has only
+ * wr_id, status, qp_num and vendor_err; nothing else of it is ever stored.
+ */
+struct operation {
+	struct num wr_id, qpn;
+	int opcode; /* enum operation_code */
+	struct num bytes;
+	enum flag is_signaled, is_inline; /* "signaled", "inline" */
+	struct num post_call_ns, post_return_ns, post_errno;
+	enum flag bad_wr; /* this is the request ibv_post_send() refused */
+	struct num wqe_posted_ns, wqe_posted_not_before_ns;
+	enum flag doorbell_recorded, device_saw_doorbell, device_executed, acknowledged;
+	struct num remote_landed_ns; /* the peer's clock */
+	enum flag payload_verified;  /* by the peer: yes, or the bytes differ */
+	struct num cqe_arrived_ns, cqe_arrived_not_before_ns;
+	struct num cqe_consumed_ns;
+	struct num source_reusable_ns;
+	struct num wc_status;
+	const char *wc_status_text; /* IBV_WC_* */
+	struct num vendor_err;
+};
+
+struct statistic {
+	const char *stage; /* "post", "wqe", "cqe", "consume", "total" */
+	struct num bytes, samples;
+	struct num min_ns, median_ns, p99_ns, max_ns;
+};
+
+struct observers {
+	const char *wqe; /* "mlx5dv", "rxe-ring", NULL: not observable */
+	const char *cqe;
+	const char *device;  /* "devx", "netlink-raw", NULL */
+	const char *payload; /* "peer", NULL */
+};
+
+struct async_event {
+	int side;
+	const char *event; /* IBV_EVENT_* without the prefix: CQ_ERR, QP_FATAL, PORT_ERR … */
+	struct num t_ns;
+	struct num port, qpn; /* what it speaks of, where it does */
+};
+
+struct counter_change {
+	int side;
+	const char *name;
+	struct num before, after;
+	enum flag quiet; /* did it stand still in the baseline taken before the run */
+};
+
+struct buffer_facts {
+	struct num pages;
+	LIST(struct map_entry) pages_on_node;
+	struct num requested_node;
+};
+
+/* The connection that carried the exchange: a cross-check of L3, never proof for the RoCE path. */
+struct tcp_facts {
+	struct num retransmits, unacked, rtt_us;
+	const char *local, *remote; /* addresses with ports */
+};
+
+/* A step that had not ended when the watcher's deadline came. */
+struct stuck_step {
+	const char *step;
+	struct num started_ns, pid;
+	const char *system_call, *wait_channel, *stack; /* from /proc, where readable */
+};
+
+struct evidence {
+	struct endpoint_facts local, remote;
+	struct clock_offset *clock;
+	LIST(struct control_step) control;
+	LIST(struct resource_step) resources;
+	LIST(struct transition) transitions;
+	LIST(struct operation) operations;
+	struct num operations_omitted;
+	struct num operations_posted, operations_completed, operations_failed, flushes;
+	LIST(struct statistic) statistics;
+	struct observers observers;
+	LIST(struct async_event) async_events;
+	LIST(struct counter_change) counters;
+	struct buffer_facts buffer;
+	struct tcp_facts *tcp;
+	struct stuck_step *stuck;
+	struct num deadline_ns;       /* when waiting ended without what was waited for; unknown: it did not */
+	enum flag same_port_loopback; /* the packets need not leave the adapter */
+	enum flag interrupted;        /* SIGINT or SIGTERM ended the run */
+	struct num ended_ns;
+};
+
+enum outcome {
+	OUTCOME_UNKNOWN,
+	OUTCOME_OK,
+	OUTCOME_DEGRADED,
+	OUTCOME_CORRUPT,
+	OUTCOME_FAILED,
+	OUTCOME_STALLED,
+	OUTCOME_NOT_RUN,
+	OUTCOME_COUNT
+};
+
+enum layer {
+	LAYER_UNKNOWN, /* never in a verdict */
+	LAYER_NONE,
+	LAYER_CONFIGURATION,
+	LAYER_APPLICATION,
+	LAYER_PROVIDER,
+	LAYER_KERNEL,
+	LAYER_PLATFORM,
+	LAYER_DEVICE,
+	LAYER_NETWORK,
+	LAYER_REMOTE_DEVICE,
+	LAYER_REMOTE_APPLICATION,
+	LAYER_UNDETERMINED,
+	LAYER_COUNT
+};
+
+enum confidence { CONFIDENCE_UNKNOWN, CONFIDENCE_NONE, CONFIDENCE_LIKELY, CONFIDENCE_CONFIRMED, CONFIDENCE_COUNT };
+
+struct verdict {
+	int outcome;               /* enum outcome */
+	int layer;                 /* enum layer */
+	struct strings candidates; /* layer_names[] that the evidence leaves open */
+	int confidence;            /* enum confidence */
+	const char *summary;
+	struct strings because, not_observed, next_steps;
+};
+
+struct probe_document {
+	struct probe_request request;
+	struct evidence evidence;
+	struct verdict verdict;
+	/* not in the document: */
+	struct report *report;
+};
+
+extern const char *const side_names[SIDE_COUNT];
+extern const char *const probe_role_names[ROLE_COUNT];
+extern const char *const probe_mode_names[MODE_COUNT];
+extern const char *const operation_names[OP_COUNT];
+extern const char *const outcome_names[OUTCOME_COUNT];
+extern const char *const layer_names[LAYER_COUNT];
+extern const char *const confidence_names[CONFIDENCE_COUNT];
+
+extern const struct record probe_record, evidence_record, endpoint_record, verdict_record;
+
+#endif

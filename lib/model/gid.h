@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The document of `gid`: the tables of all ports, what state their entries are in, and which index to use. */
+#ifndef RDMADIAG_MODEL_GID_H
+#define RDMADIAG_MODEL_GID_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/host.h"
+#include "model/record.h"
+
+enum gid_type { GID_TYPE_UNKNOWN, GID_TYPE_IB, GID_TYPE_ROCE_V1, GID_TYPE_ROCE_V2, GID_TYPE_IWARP, GID_TYPE_COUNT };
+enum gid_family { GID_FAMILY_UNKNOWN, GID_FAMILY_IPV4, GID_FAMILY_IPV6, GID_FAMILY_COUNT };
+enum gid_scope {
+	GID_SCOPE_UNKNOWN,
+	GID_SCOPE_LINK_LOCAL,
+	GID_SCOPE_PRIVATE,
+	GID_SCOPE_GLOBAL,
+	GID_SCOPE_LOOPBACK,
+	GID_SCOPE_IB_SUBNET,
+	GID_SCOPE_COUNT
+};
+/* Not "unknown" by zero: the JSON has the word "unknown" for this one. */
+enum gid_state {
+	GID_STATE_UNKNOWN,
+	GID_STATE_OK,
+	GID_STATE_STALE,
+	GID_STATE_FOREIGN_NETNS,
+	GID_STATE_DUPLICATE,
+	GID_STATE_COUNT
+};
+
+struct gid_table {
+	const char *device;
+	struct num port, size, used, holes;
+};
+
+struct gid_entry {
+	const char *device;
+	struct num port, index;
+	const char *gid; /* eight full groups */
+	int type;        /* enum gid_type */
+	const char *netdev;
+	struct num ifindex;
+	const char *ip;
+	int family, scope; /* enum gid_family, enum gid_scope */
+	struct num vlan;
+	int state; /* enum gid_state */
+	LIST(struct num) same_gid_as;
+	/* not in the document: */
+	uint8_t bytes[16];
+	const char *state_reason; /* why it is not ok */
+	struct netdev *link;      /* NULL: not ours, or unknown */
+	enum flag empty;          /* of `--all`: a slot without a GID */
+};
+
+struct gid_rejection {
+	struct num index;
+	const char *reason;
+};
+
+struct gid_choice {
+	const char *device;
+	struct num port;
+	const char *consumer; /* rdmadiag, nccl, ucx, perftest, mooncake, rdma_cm */
+	struct num index;
+	const char *reason;
+	LIST(struct gid_rejection) rejected;
+};
+
+struct gid_route {
+	const char *address;
+	const char *device;
+	struct num port, index;
+	const char *reason;
+};
+
+struct gid_change {
+	const char *device;
+	struct num port;
+	const char *kind; /* moved, gone, new */
+	const char *gid;
+	struct num from, to;
+};
+
+struct gid_document {
+	LIST(struct gid_table) tables;
+	LIST(struct gid_entry) entries;
+	LIST(struct gid_choice) choices;
+	struct gid_route *to;            /* NULL without --to */
+	LIST(struct gid_change) changes; /* with --diff */
+};
+
+extern const char *const gid_type_names[GID_TYPE_COUNT];
+extern const char *const gid_family_names[GID_FAMILY_COUNT];
+extern const char *const gid_scope_names[GID_SCOPE_COUNT];
+extern const char *const gid_state_names[GID_STATE_COUNT];
+
+extern const struct record gid_record;
+
+#endif

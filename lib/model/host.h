@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A host as rdmadiag sees it: RDMA devices → ports → netdevs → bond members, and the PCI functions, NUMA nodes and
+ * links that these are joined with. Sources (lib/source) fill it, checks and renderers only read it. The JSON of `topo`
+ * is this model, through the tables at the end.
+ *
+ * Units are in the names. Zeroed members are unknown; each unknown fact that ought to be known has its reason in
+ * host.report.not_collected. Texts and lists live in host.arena.
+ */
+#ifndef RDMADIAG_MODEL_HOST_H
+#define RDMADIAG_MODEL_HOST_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/record.h"
+#include "model/report.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- who and where ---- */
+
+struct host_facts {
+	const char *hostname;
+	const char *kernel;       /* uname release */
+	const char *architecture; /* uname machine */
+};
+
+enum netns_mode { NETNS_UNKNOWN, NETNS_SHARED, NETNS_EXCLUSIVE, NETNS_MODE_COUNT };
+
+/* ---- NUMA (sys/devices/system/node, …/cpu) ---- */
+
+struct numa_node {
+	struct num id;
+	struct num package;      /* physical package id of its CPUs; unknown when it has none or they differ */
+	const char *cpus;        /* kernel list format; "" is a node without CPUs */
+	struct num memory_bytes; /* 0 is a node without memory */
+	LIST(struct map_entry) distances;
+};
+
+/* The calling process, so that "this shell runs on node 1, mlx5_0 is on node 0" can be said. */
+struct process_facts {
+	const char *cpus;          /* sched_getaffinity, kernel list format */
+	const char *memory_policy; /* get_mempolicy: default, bind, preferred, interleave, local, … */
+	const char *memory_nodes;  /* nodes of that policy, list format */
+	struct num memlock_soft_bytes, memlock_hard_bytes; /* RLIMIT_MEMLOCK; -1 is unlimited */
+	enum flag cap_ipc_lock, cap_net_admin, cap_sys_admin;
+};
+
+/* ---- PCI ---- */
+
+enum pci_kind {
+	PCI_KIND_UNKNOWN,
+	PCI_ROOT_PORT,
+	PCI_SWITCH_UPSTREAM,
+	PCI_SWITCH_DOWNSTREAM,
+	PCI_BRIDGE,
+	PCI_ENDPOINT,
+	PCI_KIND_COUNT
+};
+
+struct pci_hop {
+	const char *address;                   /* as sysfs writes it, domain of 4 to 8 hex digits */
+	int kind;                              /* enum pci_kind */
+	struct num speed_mtps, max_speed_mtps; /* MT/s; "speed_gts" in JSON */
+	struct num width, max_width;
+	const char
+	        *acs; /* null | "none" | flags of the ACS control register, e.g. "source-validation request-redirect" */
+};
+
+struct iommu_facts {
+	struct num group;
+	const char *type; /* iommu_groups/N/type: "DMA", "DMA-FQ", "identity" … */
+};
+
+struct pci_function {
+	const char *address;
+	struct num numa_node; /* unknown where sysfs says -1 */
+	const char *local_cpus;
+	struct num package;
+	struct iommu_facts *iommu; /* NULL: no IOMMU group */
+	LIST(struct pci_hop) path; /* root port → endpoint */
+	/* not in the document, used by the join and the checks: */
+	const char *sysfs_path; /* canonical, from "sys/devices/" on */
+	const char *driver;     /* name of the bound driver, NULL: none */
+	struct num vendor, device, class_code;
+	const char *physfn; /* PCI address of the PF, NULL: not a VF */
+	struct num sriov_numvfs;
+};
+
+/* ---- netdevs (rtnetlink RTM_GETLINK, else sys/class/net) ---- */
+
+enum link_kind {
+	LINK_UNKNOWN,
+	LINK_ETHERNET,
+	LINK_BOND,
+	LINK_TEAM,
+	LINK_VLAN,
+	LINK_MACVLAN,
+	LINK_IPVLAN,
+	LINK_BRIDGE,
+	LINK_VXLAN,
+	LINK_VETH,
+	LINK_DUMMY,
+	LINK_IPOIB,
+	LINK_LOOPBACK,
+	LINK_OTHER, /* see kind_name */
+	LINK_KIND_COUNT
+};
+
+struct address {
+	uint8_t family; /* AF_INET or AF_INET6 */
+	uint8_t prefix_length;
+	uint8_t bytes[16]; /* IPv4 in the first four */
+	uint32_t flags;    /* IFA_F_* */
+};
+
+struct netdev {
+	const char *name;
+	struct num ifindex;
+	int kind;              /* enum link_kind */
+	const char *kind_name; /* IFLA_INFO_KIND as it is, NULL for plain devices */
+	const char *operstate; /* kernel words: up, down, lowerlayerdown, unknown, … */
+	enum flag admin_up, carrier;
+	struct num mtu, speed_mbps;
+	const char *mac; /* link-layer address, colon form; IPoIB has 20 bytes */
+	uint8_t mac_bytes[32];
+	uint32_t mac_length;
+	struct num vlan_id;
+	struct num lower_ifindex;  /* IFLA_LINK, when in this namespace */
+	struct num master_ifindex; /* IFLA_MASTER */
+	struct num dev_port;
+	const char *phys_port_name, *phys_switch_id;
+	const char *pci_address;        /* of its device, or of the nearest PCI ancestor; NULL: none */
+	struct pci_function *pci;       /* NULL: none */
+	struct bond_facts *bond_facts;  /* of LINK_BOND */
+	struct bond_slave *slave;       /* of a member of a bond */
+	LIST(struct address) addresses; /* RTM_GETADDR */
+};
+
+struct bond_facts {
+	const char *mode;             /* kernel words: "802.3ad", "active-backup", … */
+	const char *xmit_hash_policy; /* kernel words: "layer3+4", …; NULL where the mode has none */
+	struct num active_ifindex;    /* IFLA_BOND_ACTIVE_SLAVE */
+	struct num aggregator_id, num_ports, actor_key, partner_key; /* IFLA_BOND_AD_INFO */
+	const char *partner_mac;
+	struct num miimon_ms;
+};
+
+struct bond_slave {
+	const char *state;      /* IFLA_BOND_SLAVE_STATE: "active", "backup" */
+	const char *mii_status; /* "up", "down", "going down", "going back" */
+	struct num aggregator_id, actor_port_state, partner_port_state;
+	struct num link_failures;
+};
+
+/* ---- the tree of the document ---- */
+
+enum transport {
+	TRANSPORT_UNKNOWN,
+	TRANSPORT_INFINIBAND,
+	TRANSPORT_ROCE,
+	TRANSPORT_IWARP,
+	TRANSPORT_UNSPECIFIED,
+	TRANSPORT_MIXED, /* of a device whose ports differ */
+	TRANSPORT_COUNT
+};
+
+enum link_layer {
+	LINK_LAYER_UNKNOWN,
+	LINK_LAYER_INFINIBAND,
+	LINK_LAYER_ETHERNET,
+	LINK_LAYER_UNSPECIFIED,
+	LINK_LAYER_COUNT
+};
+enum relation { RELATION_UNKNOWN, RELATION_PORT, RELATION_ABOVE, RELATION_BELOW, RELATION_COUNT };
+enum fact_source { SOURCE_UNKNOWN, SOURCE_NETLINK, SOURCE_SYSFS, SOURCE_COUNT };
+enum function_kind { FUNCTION_UNKNOWN, FUNCTION_PF, FUNCTION_VF, FUNCTION_SF, FUNCTION_COUNT };
+
+struct bond_member {
+	const char *name;
+	enum flag active; /* carries traffic now */
+	const char *mii_status;
+	struct num aggregator_id;
+	enum flag in_sync;
+	const char *partner_mac;
+	struct strings rdma_devices;
+	const char *pci_address;
+	const char *pci_path; /* addresses from root port to endpoint, joined by "/" */
+	struct num numa_node;
+	const char *local_cpus;
+	struct num package;
+};
+
+struct bond {
+	const char *mode;
+	const char *xmit_hash_policy;
+	const char *active_member;
+	LIST(struct bond_member) members;
+};
+
+struct port_netdev {
+	const char *name;
+	struct num ifindex;
+	int relation; /* enum relation */
+	struct strings lower;
+	const char *kind; /* link_kind_names[], or the kernel's own word for others */
+	const char *operstate;
+	struct num mtu, speed_mbps;
+	int source; /* enum fact_source: where the relation comes from */
+	const char *pci_address;
+	struct num numa_node;
+	const char *local_cpus;
+	struct num package;
+	struct bond *bond;     /* NULL: not a bond */
+	struct netdev *netdev; /* not in the document */
+};
+
+struct port {
+	struct num number;
+	int transport;                      /* enum transport */
+	int link_layer;                     /* enum link_layer */
+	const char *state, *physical_state; /* IBTA words: ACTIVE, LINK_UP */
+	struct num rate_mbps;               /* "rate_gbps" in JSON */
+	const char *rate_text;              /* as the kernel writes it: "100 Gb/sec (2X HDR)" */
+	struct num active_mtu, max_mtu;     /* bytes, from verbs */
+	struct num lid, sm_lid;             /* NULL on RoCE */
+	LIST(struct port_netdev) netdevs;
+	/* not in the document: */
+	struct num netdev_ifindex; /* RDMA_NLDEV_ATTR_NDEV_INDEX */
+	struct num gid_table_length;
+};
+
+struct uverbs {
+	const char *path; /* /dev/infiniband/uverbsN; NULL: the device has none */
+	enum flag accessible;
+	const char *reason; /* why not */
+};
+
+struct function {
+	int kind;           /* enum function_kind */
+	const char *parent; /* PCI address of the PF of a VF or SF */
+};
+
+struct rdma_device {
+	const char *name;
+	int transport; /* enum transport */
+	const char *driver;
+	enum flag software;
+	const char *fw_version, *board_id;
+	const char *node_guid, *sys_image_guid;
+	struct uverbs uverbs;
+	struct pci_function *pci; /* NULL: no PCI parent */
+	struct function function;
+	struct num virtual_functions;
+	LIST(struct port) ports;
+	/* not in the document: */
+	struct num netlink_index; /* RDMA_NLDEV_ATTR_DEV_INDEX */
+	struct num node_type;     /* enum rdma_node_type of rdma_netlink / sysfs node_type */
+	const char *protocol;     /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
+	const char *parent_path;  /* canonical sysfs path of the device's parent, from "sys/" on; NULL: virtual */
+	const char *node_description;
+	struct num vf_index; /* of a VF below its PF */
+};
+
+struct host {
+	struct arena *arena;
+	struct report report;
+	struct host_facts facts;
+	const char *origin;  /* "live" or "snapshot" */
+	int rdma_netns_mode; /* enum netns_mode */
+	LIST(struct numa_node) numa_nodes;
+	struct process_facts process;
+	LIST(struct rdma_device) devices;
+	/* what the tree is joined from; not in the document */
+	LIST(struct netdev) netdevs;
+	LIST(struct pci_function) pci_functions;
+};
+
+extern const char *const netns_mode_names[NETNS_MODE_COUNT];
+extern const char *const pci_kind_names[PCI_KIND_COUNT];
+extern const char *const link_kind_names[LINK_KIND_COUNT];
+extern const char *const transport_names[TRANSPORT_COUNT];
+extern const char *const link_layer_names[LINK_LAYER_COUNT];
+extern const char *const relation_names[RELATION_COUNT];
+extern const char *const fact_source_names[SOURCE_COUNT];
+extern const char *const function_kind_names[FUNCTION_COUNT];
+
+/* Look-ups; NULL where there is none. */
+struct netdev *host_netdev(const struct host *host, int64_t ifindex);
+struct netdev *host_netdev_by_name(const struct host *host, const char *name);
+struct rdma_device *host_device(const struct host *host, const char *name);
+struct port *device_port(const struct rdma_device *device, int64_t number);
+struct numa_node *host_node(const struct host *host, int64_t id);
+/* The netdev that the port is bound to (relation "port"), NULL if none is known. */
+struct netdev *port_netdev(const struct port *port);
+
+/* The document of `topo`: struct host. */
+extern const struct record topo_record;
+/* Of struct process_facts, which a snapshot records. */
+extern const struct record process_record;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/report.h"
+
+#include <string.h>
+
+const char *const severity_names[SEVERITY_COUNT] = {
+        [SEVERITY_INFO] = "info",
+        [SEVERITY_WARNING] = "warning",
+        [SEVERITY_ERROR] = "error",
+};
+
+static const struct field evidence_item_fields[] = {
+        FIELD(TEXT, struct evidence_item, source, "file, netlink attribute or ioctl the value comes from"),
+        FIELD(TEXT, struct evidence_item, name, "name of the value"),
+        FIELD(TEXT, struct evidence_item, value, "the value as found"),
+};
+static RECORD(evidence_item_record, evidence_item, evidence_item_fields);
+
+static const struct field finding_fields[] = {
+        FIELD(TEXT, struct finding, id, "stable identifier of the kind of finding"),
+        FIELD_OF_NAMES(struct finding, severity, severity_names, "info, warning or error"),
+        FIELD(TEXT, struct finding, subject, "the object it speaks of"),
+        FIELD(TEXT, struct finding, message, "what is the matter"),
+        FIELD_OF(RECORDS, struct finding, evidence, evidence_item_record, "what it rests on"),
+        FIELD(TEXT, struct finding, advice, "what to do"),
+};
+RECORD(finding_record, finding, finding_fields);
+
+static const struct field not_collected_fields[] = {
+        FIELD(TEXT, struct not_collected, what, "the fact that is unknown"),
+        FIELD(TEXT, struct not_collected, subject, "the object it would speak of"),
+        FIELD_AS(NUMBER, struct not_collected, error, "errno", "positive errno, null where no call failed"),
+        FIELD(TEXT, struct not_collected, reason, "why it is unknown"),
+};
+RECORD(not_collected_record, not_collected, not_collected_fields);
+
+struct finding *report_finding(
+        struct report *report, const char *id, enum severity severity, const char *subject, const char *message, ...)
+{
+	struct finding *finding = list_add(report->arena, &report->findings);
+	if (!finding)
+		return NULL;
+	va_list args;
+	va_start(args, message);
+	finding->message = arena_vprintf(report->arena, message, args);
+	va_end(args);
+	finding->severity = (int)severity;
+	finding->subject = arena_strdup(report->arena, subject);
+	finding->id = id;
+	return finding;
+}
+
+void report_evidence(
+        struct report *report, struct finding *finding, const char *source, const char *name, const char *value, ...)
+{
+	struct evidence_item *item = finding ? list_add(report->arena, &finding->evidence) : NULL;
+	if (!item)
+		return;
+	va_list args;
+	va_start(args, value);
+	item->value = arena_vprintf(report->arena, value, args);
+	va_end(args);
+	item->source = arena_strdup(report->arena, source);
+	item->name = arena_strdup(report->arena, name);
+}
+
+void report_advice(struct finding *finding, const char *advice)
+{
+	if (finding)
+		finding->advice = advice;
+}
+
+static bool is_reported(const struct report *report, const char *what, const char *subject)
+{
+	list_each(entry, &report->not_collected)
+		if (!strcmp(entry->what, what) && !strcmp(entry->subject, subject))
+			return true;
+	return false;
+}
+
+void report_missing(struct report *report, const char *what, const char *subject, int error, const char *reason, ...)
+{
+	if (is_reported(report, what, subject))
+		return;
+	struct not_collected entry = {0};
+	if (reason) {
+		va_list args;
+		va_start(args, reason);
+		entry.reason = arena_vprintf(report->arena, reason, args);
+		va_end(args);
+	} else {
+		entry.reason = arena_strdup(report->arena, strerror(-error));
+	}
+	entry.what = arena_strdup(report->arena, what);
+	entry.subject = arena_strdup(report->arena, subject);
+	entry.error = error ? num(-error) : (struct num){0};
+	struct not_collected *added =
+	        entry.what && entry.subject && entry.reason ? list_add(report->arena, &report->not_collected) : NULL;
+	if (added)
+		*added = entry;
+}

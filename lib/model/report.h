@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every document has besides its own part: findings, and what could not be collected.
+ */
+#ifndef RDMADIAG_MODEL_REPORT_H
+#define RDMADIAG_MODEL_REPORT_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/record.h"
+
+enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_COUNT };
+extern const char *const severity_names[SEVERITY_COUNT];
+
+struct evidence_item {
+	const char *source; /* file, netlink attribute, ioctl */
+	const char *name;
+	const char *value;
+};
+
+struct finding {
+	const char *id;      /* kebab-case, stable, documented in the manual */
+	int severity;        /* enum severity */
+	const char *subject; /* DEV, DEV/PORT, DEV/PORT/gid/N, net:IFNAME, pci:ADDRESS, node:N, host */
+	const char *message;
+	LIST(struct evidence_item) evidence;
+	const char *advice;
+};
+
+struct not_collected {
+	const char *what; /* the fact, by its JSON name where it has one */
+	const char *subject;
+	struct num error; /* "errno" in JSON: positive */
+	const char *reason;
+};
+
+/* Collects for one document; everything in it lives in `arena`. */
+struct report {
+	struct arena *arena;
+	LIST(struct finding) findings;
+	LIST(struct not_collected) not_collected;
+};
+
+/*
+ * Adds a finding; `message` is formatted. Returns it for report_evidence() and .advice, or NULL without memory (both
+ * accept NULL).
+ */
+__attribute__((format(printf, 5, 6))) struct finding *report_finding(
+        struct report *report, const char *id, enum severity severity, const char *subject, const char *message, ...);
+__attribute__((format(printf, 5, 6))) void report_evidence(
+        struct report *report, struct finding *finding, const char *source, const char *name, const char *value, ...);
+void report_advice(struct finding *finding, const char *advice); /* advice: static text, or from the arena */
+
+/*
+ * The one way to say that a fact is unknown. `error` is a negative errno or 0; `reason` is formatted, NULL means the
+ * text of `error`. A second entry for the same (what, subject) is dropped.
+ */
+__attribute__((format(printf, 5, 6))) void report_missing(
+        struct report *report, const char *what, const char *subject, int error, const char *reason, ...);
+
+extern const struct record finding_record, not_collected_record;
+
+#endif

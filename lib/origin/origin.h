@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where facts come from: this host, or a snapshot of one. The only place that opens files below a root, sockets and
+ * RDMA devices for collecting, so that every collector and parser runs unchanged on a captured machine.
+ *
+ * A snapshot is a map from path to bytes:
+ *
+ *	sys/…, proc/…              files and symbolic links as on the host
+ *	dev/infiniband/uverbsN     a file with the positive errno that access(2) gives, "0": accessible
+ *	netlink/PROTOCOL/NAME      the concatenated reply messages to the request of that name (native byte order)
+ *	verbs/DEVICE.json          the answers of verbs queries (struct verbs_answer)
+ *	process.json               struct process_facts of the capturing process
+ *	host.json                  struct host_facts
+ *
+ * Without netlink/ it behaves like an old kernel: -ENOENT for every exchange.
+ *
+ * Names of requests: rdma/sys, rdma/dev, rdma/port.DEVINDEX, rdma/chardev.DEVINDEX, rdma/stat.DEVINDEX.PORT,
+ * route/link, route/addr, route/route.ADDRESS, route/neigh.
+ *
+ * What may block in a driver is announced first, see struct watch.
+ */
+#ifndef RDMADIAG_ORIGIN_ORIGIN_H
+#define RDMADIAG_ORIGIN_ORIGIN_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <linux/netlink.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct origin;
+struct process_facts;
+struct host_facts;
+struct verbs_answer;
+
+/* Opens this host; SYSFS_PATH replaces /sys as in libibverbs, not when set-user-ID. NULL without memory. */
+struct origin *origin_live(void);
+/* Opens a snapshot: a directory, or an archive that libarchive reads. NULL with `error` filled. */
+struct origin *origin_snapshot(const char *path, struct error *error);
+void origin_close(struct origin *origin);
+static inline void origin_closep(struct origin **origin)
+{
+	origin_close(*origin);
+}
+/* "live" or "snapshot". */
+const char *origin_name(const struct origin *origin);
+
+/*
+ * Files. Paths are relative and begin with "sys/", "proc/" or "dev/". Symbolic links are followed, never out of the
+ * root. Reading gives at most size - 1 bytes, always ends `buffer` with a NUL, and returns the length or a negative
+ * errno (that of read(2) included: EINVAL and EIO are answers of sysfs).
+ */
+ssize_t origin_read(struct origin *origin, const char *path, char *buffer, size_t size);
+/* Reads one line without blanks at its end into the arena. NULL: unknown, errno is set (positive). */
+char *origin_text(struct origin *origin, struct arena *arena, const char *path);
+struct num origin_number(struct origin *origin, const char *path, int base);
+/* A whole file of any size (up to 64 MiB) into malloc'ed memory, NUL-ended. 0 or negative errno. */
+int origin_read_all(struct origin *origin, const char *path, char **data, size_t *length);
+/* Names in a directory in natural order, without "." and "..". 0 or negative errno; names live in the arena. */
+int origin_list(struct origin *origin, struct arena *arena, const char *path, struct strings *names);
+/* The target of a link as stored. Length or negative errno. */
+ssize_t origin_readlink(struct origin *origin, const char *path, char *buffer, size_t size);
+/*
+ * The canonical path behind `path` with every link resolved, beginning with "sys/" (whatever the root is called here).
+ * 0 or negative errno.
+ */
+int origin_realpath(struct origin *origin, const char *path, char *buffer, size_t size);
+/* access(2) for reading and writing: 0 or negative errno. */
+int origin_access(struct origin *origin, const char *path);
+
+/* Netlink: requests go out, whole replies come back. */
+struct nl_request {
+	const char *name;         /* below netlink/PROTOCOL/, see above */
+	struct nlmsghdr *message; /* complete; sequence number and port id are filled in by origin */
+	/* Results: */
+	int error;            /* 0 or negative errno: of the socket, or the kernel's answer */
+	unsigned char *reply; /* malloc'ed: concatenated messages without NLMSG_ERROR and NLMSG_DONE */
+	size_t length;
+};
+
+/*
+ * Sends `count` requests on the origin's one socket of `protocol` (NETLINK_RDMA, NETLINK_ROUTE) and reads all replies.
+ * Requests that are not dumps go out together. Dumps that the kernel marks as interrupted are repeated (and given back
+ * as they are after some tries). 0, or a negative errno when no request was answered; the caller frees with
+ * nl_requests_free().
+ */
+int origin_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
+void nl_requests_free(struct nl_request *requests, size_t count);
+
+/*
+ * The device opened and queried through libibverbs (`want`: enum verbs_want), or the recorded answers. 0 or negative
+ * errno with `error`.
+ */
+int origin_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
+        struct verbs_answer *answer, struct error *error);
+int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts);
+int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts);
+
+/*
+ * What a call that may block is about, in memory shared with a watching parent; see origin/worker.h. The kinds are
+ * skipped separately: a device whose ioctl blocks still shows what sysfs knows.
+ */
+enum watch_kind { WATCH_FILES, WATCH_NETLINK, WATCH_VERBS, WATCH_KIND_COUNT };
+struct watch {
+	uint64_t started_ns; /* CLOCK_MONOTONIC; 0: nothing is under way */
+	int kind;            /* enum watch_kind */
+	char subject[64];    /* DEV, DEV/PORT, net:IFNAME or host */
+	char action[128];    /* path or name of the request */
+};
+
+struct watch_skip {
+	int kind;
+	char subject[64];
+};
+
+void origin_watch(struct origin *origin, struct watch *watch);
+/* Calls about `subject` of `kind` answer -ETIMEDOUT from now on without being made. */
+int origin_skip(struct origin *origin, const struct watch_skip *skip);
+/* Sets the subject of the calls that follow. */
+void origin_about(struct origin *origin, const char *subject);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of an origin: what live.c and snapshot.c implement. origin.c dispatches to it and is the only place that
+ * announces calls, skips subjects and hands answers to a recorder.
+ */
+#ifndef RDMADIAG_ORIGIN_PRIVATE_H
+#define RDMADIAG_ORIGIN_PRIVATE_H
+
+#include "origin/origin.h"
+
+#include <stdbool.h>
+
+/* See the functions of the same names in origin.h for what each returns. */
+struct origin_ops {
+	const char *name;
+	/* `path` is relative and known to be clean: no "..", no leading slash. */
+	ssize_t (*read)(struct origin *origin, const char *path, char *buffer, size_t size);
+	int (*list)(
+	        struct origin *origin, struct arena *arena, const char *path, struct strings *names); /* any order */
+	ssize_t (*readlink)(struct origin *origin, const char *path, char *buffer, size_t size);
+	int (*realpath)(struct origin *origin, const char *path, char *buffer, size_t size);
+	int (*access)(struct origin *origin, const char *path);
+	int (*netlink)(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
+	int (*verbs)(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
+	        struct verbs_answer *answer, struct error *error);
+	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts);
+	int (*host)(struct origin *origin, struct arena *arena, struct host_facts *facts);
+	void (*close)(struct origin *origin); /* frees the origin itself too */
+};
+
+/*
+ * Writes a snapshot of whatever is asked while it is set: capturing is collecting with a recorder, so a capture holds
+ * exactly what the collectors read. Each answer is recorded, errors too (as the absence of the file, or for files that
+ * answer with an errno, see recorder.c).
+ */
+struct recorder;
+struct recorder *recorder_new(const char *directory, struct error *error);
+void recorder_free(struct recorder *recorder);
+void recorder_file(struct recorder *recorder, const char *path, const char *data, ssize_t length_or_error);
+void recorder_list(struct recorder *recorder, const char *path, const struct strings *names);
+void recorder_link(struct recorder *recorder, const char *path, const char *target);
+void recorder_realpath(struct recorder *recorder, const char *path, const char *canonical);
+void recorder_access(struct recorder *recorder, const char *path, int error);
+void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_request *requests, size_t count);
+void recorder_verbs(struct recorder *recorder, const char *device, const struct verbs_answer *answer, int error);
+void recorder_process(struct recorder *recorder, const struct process_facts *facts);
+void recorder_host(struct recorder *recorder, const struct host_facts *facts);
+
+struct origin {
+	const struct origin_ops *ops;
+	struct recorder *recorder; /* NULL: not recording */
+	struct watch *watch;       /* NULL: nobody watches */
+	struct watch_skip *skips;
+	size_t skip_count;
+	char subject[64];
+};
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON through field tables and json-c: one walk writes, one reads, one makes the schema. */
+#ifndef RDMADIAG_RENDER_JSON_H
+#define RDMADIAG_RENDER_JSON_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "model/host.h"
+#include "model/record.h"
+#include "model/report.h"
+
+#include <json-c/json.h>
+
+/* A new object with every field of `record`; the caller puts it. NULL without memory. */
+json_object *record_to_json(const struct record *record, const void *data);
+/* Adds the fields to an existing object. 0 or -ENOMEM. */
+int record_add_to_json(json_object *object, const struct record *record, const void *data);
+
+/*
+ * Fills `data` (zeroed by the caller) from an object. Missing keys and nulls stay unknown, unknown keys are ignored; a
+ * value of the wrong type is -EINVAL and names its path in `error`. Texts are copied into the arena.
+ */
+int record_from_json(
+        const struct record *record, json_object *object, struct arena *arena, void *data, struct error *error);
+
+/*
+ * Parses `length` bytes of foreign JSON: valid UTF-8, one value, depth at most 32. The caller puts the result. NULL
+ * with `error` that names `source`.
+ */
+json_object *json_parse(const char *text, size_t length, const char *source, struct error *error);
+
+/* The envelope of every document around its own part. */
+json_object *document_to_json(const char *schema, const char *origin, const struct host_facts *facts,
+        const struct record *record, const void *document, const struct report *report);
+
+/* Compact or pretty text in malloc'ed memory with a line end; NULL without memory. */
+char *json_text(json_object *object, bool pretty);
+
+/* JSON Schema (2020-12) of a document; the caller puts it. */
+json_object *record_schema(const char *schema, const struct record *record);
+
+/* Valid UTF-8 in malloc'ed memory: bytes that are not become U+FFFD. */
+char *utf8_clean(const char *text);
+
+extern const struct record host_facts_record;
+
+#endif

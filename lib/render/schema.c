@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON Schema of the documents, from the same field tables that write them. */
+#include "render/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static json_object *text(const char *value)
+{
+	return json_object_new_string(value);
+}
+
+static json_object *type_or_null(const char *type)
+{
+	json_object *schema = json_object_new_object(), *types = json_object_new_array();
+	json_object_array_add(types, text(type));
+	json_object_array_add(types, text("null"));
+	json_object_object_add(schema, "type", types);
+	return schema;
+}
+
+static json_object *reference(const struct record *record)
+{
+	char path[96];
+	snprintf(path, sizeof(path), "#/$defs/%s", record->name);
+	json_object *schema = json_object_new_object();
+	json_object_object_add(schema, "$ref", text(path));
+	return schema;
+}
+
+static json_object *reference_or_null(const struct record *record)
+{
+	json_object *schema = json_object_new_object(), *choices = json_object_new_array(),
+	            *null = json_object_new_object();
+	json_object_object_add(null, "type", text("null"));
+	json_object_array_add(choices, reference(record));
+	json_object_array_add(choices, null);
+	json_object_object_add(schema, "anyOf", choices);
+	return schema;
+}
+
+static json_object *array_of(json_object *items)
+{
+	json_object *schema = json_object_new_object();
+	json_object_object_add(schema, "type", text("array"));
+	json_object_object_add(schema, "items", items);
+	return schema;
+}
+
+static json_object *one_of_names(const struct field *field)
+{
+	json_object *schema = json_object_new_object(), *names = json_object_new_array();
+	bool nullable = false;
+	for (uint32_t i = 0; i < field->names_count; i++) {
+		if (field->names[i])
+			json_object_array_add(names, text(field->names[i]));
+		else
+			nullable = true;
+	}
+	if (nullable)
+		json_object_array_add(names, NULL);
+	json_object_object_add(schema, "enum", names);
+	return schema;
+}
+
+static json_object *map_of_numbers(void)
+{
+	json_object *schema = json_object_new_object();
+	json_object_object_add(schema, "type", text("object"));
+	json_object_object_add(schema, "additionalProperties", type_or_null("integer"));
+	return schema;
+}
+
+static json_object *field_schema(const struct field *field)
+{
+	switch (field->type) {
+	case FIELD_TEXT:
+		return type_or_null("string");
+	case FIELD_NUMBER:
+		return type_or_null("integer");
+	case FIELD_MILLI:
+		return type_or_null("number");
+	case FIELD_FLAG:
+		return type_or_null("boolean");
+	case FIELD_ENUM:
+		return one_of_names(field);
+	case FIELD_TEXTS:
+		return array_of(type_or_null("string"));
+	case FIELD_NUMBERS:
+		return array_of(type_or_null("integer"));
+	case FIELD_MAP:
+		return map_of_numbers();
+	case FIELD_RECORD:
+		return reference_or_null(field->record);
+	case FIELD_INLINE:
+		return reference(field->record);
+	case FIELD_RECORDS:
+		return array_of(reference(field->record));
+	}
+	return NULL;
+}
+
+static void add_properties(json_object *properties, json_object *required, const struct record *record)
+{
+	for (size_t i = 0; i < record->count; i++) {
+		json_object *schema = field_schema(&record->fields[i]);
+		if (record->fields[i].help)
+			json_object_object_add(schema, "description", text(record->fields[i].help));
+		json_object_object_add(properties, record->fields[i].key, schema);
+		json_object_array_add(required, text(record->fields[i].key));
+	}
+}
+
+static void define(json_object *definitions, const struct record *record);
+
+static void define_children(json_object *definitions, const struct record *record)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if (record->fields[i].record)
+			define(definitions, record->fields[i].record);
+}
+
+static json_object *object_schema(json_object *properties, json_object *required)
+{
+	json_object *schema = json_object_new_object();
+	json_object_object_add(schema, "type", text("object"));
+	json_object_object_add(schema, "properties", properties);
+	json_object_object_add(schema, "required", required);
+	return schema;
+}
+
+static void define(json_object *definitions, const struct record *record)
+{
+	if (json_object_object_get_ex(definitions, record->name, NULL))
+		return;
+	json_object *properties = json_object_new_object(), *required = json_object_new_array();
+	add_properties(properties, required, record);
+	json_object_object_add(definitions, record->name, object_schema(properties, required));
+	define_children(definitions, record);
+}
+
+static void add_constant(json_object *properties, json_object *required, const char *key, json_object *value)
+{
+	json_object *schema = json_object_new_object();
+	json_object_object_add(schema, "const", value);
+	json_object_object_add(properties, key, schema);
+	json_object_array_add(required, text(key));
+}
+
+json_object *record_schema(const char *name, const struct record *record)
+{
+	json_object *properties = json_object_new_object(), *required = json_object_new_array(),
+	            *definitions = json_object_new_object();
+	add_constant(properties, required, "schema", text(name));
+	add_constant(properties, required, "version", json_object_new_int(1));
+	static const char *const texts[] = {"tool_version", "origin"};
+	for (size_t i = 0; i < 2; i++) {
+		json_object_object_add(properties, texts[i], type_or_null("string"));
+		json_object_array_add(required, text(texts[i]));
+	}
+	json_object_object_add(properties, "host", reference_or_null(&host_facts_record));
+	json_object_array_add(required, text("host"));
+	define(definitions, &host_facts_record);
+	if (record) {
+		add_properties(properties, required, record);
+		define_children(definitions, record);
+	}
+	json_object_object_add(properties, "findings", array_of(reference(&finding_record)));
+	json_object_object_add(properties, "not_collected", array_of(reference(&not_collected_record)));
+	json_object_array_add(required, text("findings"));
+	json_object_array_add(required, text("not_collected"));
+	define(definitions, &finding_record);
+	define(definitions, &not_collected_record);
+
+	json_object *schema = object_schema(properties, required);
+	json_object_object_add(schema, "$schema", text("https://json-schema.org/draft/2020-12/schema"));
+	json_object_object_add(schema, "title", text(name));
+	json_object_object_add(schema, "$defs", definitions);
+	return schema;
+}
