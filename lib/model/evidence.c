@@ -105,6 +105,11 @@ static const struct field endpoint_fields[] = {
         FIELD(NUMBER, struct endpoint_facts, memlock_hard_bytes, "RLIMIT_MEMLOCK, hard; -1: unlimited"),
         FIELD(NUMBER, struct endpoint_facts, pid, "process"),
         FIELD(FLAG, struct endpoint_facts, alive, "did the process answer when the evidence was gathered"),
+        FIELD(TEXT, struct endpoint_facts, mr_access, "rights of its buffer: local-write remote-write remote-read"),
+        FIELD(TEXT, struct endpoint_facts, qp_access, "rights of its queue pair"),
+        FIELD(NUMBER, struct endpoint_facts, lkey, "local key of its buffer"),
+        FIELD(FLAG, struct endpoint_facts, may_lock_memory, "CAP_IPC_LOCK: the memlock limit does not bind it"),
+        FIELD(FLAG, struct endpoint_facts, netdev_up, "administrative state of the netdev when the evidence was gathered"),
         FIELD(TEXT, struct endpoint_facts, filter, "packet filters and queueing disciplines that may drop"),
 };
 RECORD(endpoint_record, endpoint_facts, endpoint_fields);
@@ -131,6 +136,9 @@ static const struct field resource_fields[] = {
         FIELD(NUMBER, struct resource_step, duration_ns, "duration, null: did not end"),
         FIELD_AS(NUMBER, struct resource_step, error, "errno", "0: success"),
         FIELD(TEXT, struct resource_step, detail, "what was asked for"),
+        FIELD(TEXT, struct resource_step, limit_name, "limit of the device that the request goes beyond"),
+        FIELD(NUMBER, struct resource_step, asked, "what was asked for of it"),
+        FIELD(NUMBER, struct resource_step, limit, "the limit"),
 };
 static RECORD(resource_record, resource_step, resource_fields);
 
@@ -148,6 +156,9 @@ static const struct field operation_fields[] = {
         FIELD(NUMBER, struct operation, qpn, "queue pair number"),
         FIELD_OF_NAMES(struct operation, opcode, operation_names, "operation"),
         FIELD(NUMBER, struct operation, bytes, "payload"),
+        FIELD(NUMBER, struct operation, remote_address, "remote address as posted"),
+        FIELD(NUMBER, struct operation, rkey, "remote key as posted"),
+        FIELD(NUMBER, struct operation, lkey, "local key as posted"),
         FIELD_AS(FLAG, struct operation, is_signaled, "signaled", "asks for a completion"),
         FIELD_AS(FLAG, struct operation, is_inline, "inline", "payload copied at post"),
         FIELD(NUMBER, struct operation, post_call_ns, "post called"),
@@ -225,6 +236,13 @@ static const struct field tcp_fields[] = {
 };
 static RECORD(tcp_record, tcp_facts, tcp_fields);
 
+static const struct field notification_fields[] = {
+        FIELD(FLAG, struct notification_facts, armed, "completion queue armed, and polled once more after that"),
+        FIELD(FLAG, struct notification_facts, delivered, "completion channel became readable"),
+        FIELD(NUMBER, struct notification_facts, events, "events taken from it"),
+};
+static RECORD(notification_record, notification_facts, notification_fields);
+
 static const struct field stuck_fields[] = {
         FIELD(TEXT, struct stuck_step, step, "step that did not end"),
         FIELD(NUMBER, struct stuck_step, started_ns, "its begin"),
@@ -253,6 +271,9 @@ static const struct field evidence_fields[] = {
         FIELD_OF(RECORDS, struct evidence, async_events, async_event_record, "asynchronous events"),
         FIELD_OF(RECORDS, struct evidence, counters, counter_record, "counters that changed"),
         FIELD_OF(INLINE, struct evidence, buffer, buffer_record, "where the buffer's pages are"),
+        FIELD(NUMBER, struct evidence, polls, "polls while waiting"),
+        FIELD(NUMBER, struct evidence, last_poll_ns, "begin of the last of them"),
+        FIELD_OF(RECORD, struct evidence, notification, notification_record, "waiting by event, null: by polling"),
         FIELD_OF(RECORD, struct evidence, tcp, tcp_record, "the control connection"),
         FIELD_OF(RECORD, struct evidence, stuck, stuck_record, "step that had not ended at the deadline"),
         FIELD(NUMBER, struct evidence, deadline_ns, "when waiting was given up, null: it was not"),

@@ -61,8 +61,12 @@ struct endpoint_facts {
 	struct num memlock_soft_bytes, memlock_hard_bytes; /* -1: unlimited */
 	struct num pid;
 	enum flag alive;    /* did the process still answer when the evidence was gathered */
-	const char *filter; /* packet filters or queueing disciplines of this host that may drop, as text; NULL: not
-	                       looked */
+	const char *mr_access, *qp_access; /* rights given, in words: "local-write remote-write"; NULL: unknown */
+	struct num lkey;            /* local key of its buffer */
+	enum flag may_lock_memory;  /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
+	enum flag netdev_up;        /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	/* Packet filters and queueing disciplines of this host that may drop; "": none found, NULL: not looked. */
+	const char *filter;
 };
 
 struct clock_offset {
@@ -83,6 +87,8 @@ struct resource_step {
 	struct num start_ns, duration_ns;
 	struct num error;
 	const char *detail; /* the request where it matters ("4096 bytes, memlock 65536") */
+	const char *limit_name;   /* limit of the device that the request goes beyond ("max_qp_wr"); NULL: none found */
+	struct num asked, limit;  /* what was asked for, and that limit */
 };
 
 struct transition {
@@ -100,6 +106,7 @@ struct operation {
 	struct num wr_id, qpn;
 	int opcode; /* enum operation_code */
 	struct num bytes;
+	struct num remote_address, rkey, lkey; /* as posted; the exchanged ones are in endpoint_facts */
 	enum flag is_signaled, is_inline; /* "signaled", "inline" */
 	struct num post_call_ns, post_return_ns, post_errno;
 	enum flag bad_wr; /* this is the request ibv_post_send() refused */
@@ -154,6 +161,13 @@ struct tcp_facts {
 	const char *local, *remote; /* addresses with ports */
 };
 
+/* Waiting for a completion by event instead of by polling. */
+struct notification_facts {
+	enum flag armed;     /* was the CQ armed when the completion was waited for, and polled once more after that */
+	enum flag delivered; /* did the completion channel become readable */
+	struct num events;   /* taken from the channel */
+};
+
 /* A step that had not ended when the watcher's deadline came. */
 struct stuck_step {
 	const char *step;
@@ -175,6 +189,8 @@ struct evidence {
 	LIST(struct async_event) async_events;
 	LIST(struct counter_change) counters;
 	struct buffer_facts buffer;
+	struct num polls, last_poll_ns; /* calls of ibv_poll_cq() while waiting, and when the last of them began */
+	struct notification_facts *notification; /* NULL: polled */
 	struct tcp_facts *tcp;
 	struct stuck_step *stuck;
 	struct num deadline_ns;       /* when waiting ended without what was waited for; unknown: it did not */
