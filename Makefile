@@ -84,6 +84,7 @@ setup-check:
 	$(Q)$(SRC)/tools/setup build check guest
 
 unit-programs: $(UNIT_PROGRAMS)
+.SECONDARY: $(patsubst $(SRC)/%.c,$(O)/obj/%.o,$(UNIT_SOURCES))
 
 RUN_TESTS = RDMADIAG=$(abspath $(O))/rdmadiag O=$(abspath $(O)) $(SRC)/tests/run-tests
 CLI_TESTS := $(sort $(wildcard $(SRC)/tests/cli/test-*))

@@ -251,7 +251,9 @@ static int read_number(
 {
 	if (json_object_is_type(value, json_type_int)) {
 		int64_t whole = json_object_get_int64(value);
-		if (whole > INT64_MAX / scale || whole < INT64_MIN / scale)
+		/* json-c saturates silently, in both directions. */
+		bool saturated = whole == INT64_MIN || (whole > 0 && json_object_get_uint64(value) != (uint64_t)whole);
+		if (saturated || whole > INT64_MAX / scale || whole < INT64_MIN / scale)
 			return wrong(reader, place, "a number in range", value);
 		*number = num(whole * scale);
 		return 0;
