@@ -68,11 +68,11 @@ const struct event_explanation *explain_event(const char *name);
 
 /* Counters of ports and devices, by their name in rdma netlink, sysfs or ethtool. */
 enum counter_kind {
-	COUNTER_TRAFFIC,    /* moves with every transfer */
-	COUNTER_RETRY,      /* something was sent again or asked for again */
-	COUNTER_NOT_READY,  /* a receive was missing */
-	COUNTER_REFUSED,    /* a request was refused */
-	COUNTER_FLUSH,      /* a consequence of an earlier error */
+	COUNTER_TRAFFIC,   /* moves with every transfer */
+	COUNTER_RETRY,     /* something was sent again or asked for again */
+	COUNTER_NOT_READY, /* a receive was missing */
+	COUNTER_REFUSED,   /* a request was refused */
+	COUNTER_FLUSH,     /* a consequence of an earlier error */
 	COUNTER_CONGESTION,
 	COUNTER_LINK,       /* errors of the link below */
 	COUNTER_LOCAL_SEND, /* packets that did not leave the host */

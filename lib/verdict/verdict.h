@@ -2,8 +2,9 @@
 /*
  * From evidence to a verdict: a pure function, so that it can be tested with evidence written by hand.
  *
- * A layer is named only on evidence about that layer, and `confirmed` only where the evidence excludes the other layers.
- * Everything else is `undetermined`, with the layers that stay open and the observation that would separate them.
+ * A layer is named only on evidence about that layer, and `confirmed` only where the evidence excludes the other
+ * layers. Everything else is `undetermined`, with the layers that stay open and the observation that would separate
+ * them.
  *
  * What it expects of whoever records the evidence, beyond the comments in model/evidence.h:
  * - device_saw_doorbell, device_executed and acknowledged are set only where the device's counters stood still in two
@@ -25,6 +26,6 @@
  * never changes outcome, layer or confidence.
  */
 void verdict_judge(const struct probe_request *request, const struct evidence *evidence, struct report *report,
-	struct arena *arena, struct verdict *verdict);
+        struct arena *arena, struct verdict *verdict);
 
 #endif

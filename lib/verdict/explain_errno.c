@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* What an errno says at a step of the set-up: the same number means different things at different calls. */
+#include "verdict/explain.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#define L(layer) LAYER_BIT(LAYER_##layer)
+#define MODIFY "ibv_modify_qp(3); "
+#define GID_TABLE "kernel, rdma_get_gid_attr() in drivers/infiniband/core/cache.c"
+#define RESOLVE "kernel, rdma_addr_find_l2_eth_by_grh() in drivers/infiniband/core/addr.c"
+#define MEMLOCK "kernel, ib_umem_get() in drivers/infiniband/core/umem.c; getrlimit(2)"
+#define UVERBS "kernel, ib_uverbs_open() in drivers/infiniband/core/uverbs_main.c"
+
+static const struct errno_explanation errno_table[] = {
+        {"ibv_get_device_list", ENOSYS,
+                {"The kernel has no RDMA support loaded.", L(CONFIGURATION), "Load ib_uverbs and the adapter's driver.",
+                        "ibv_get_device_list(3)"}},
+        {"ibv_get_device_list", EPERM,
+                {"This process may not look at RDMA devices.", L(CONFIGURATION), "Check permission and namespaces.",
+                        "ibv_get_device_list(3)"}},
+        {"ibv_open_device", EACCES,
+                {"This process may not open the device file, by its mode or by a security module.", L(CONFIGURATION),
+                        "Check the mode of /dev/infiniband/uverbsN (0666 with the distribution's udev rules) and the "
+                        "security policy.",
+                        UVERBS "; open(2)"}},
+        {"ibv_open_device", EPERM,
+                {"The device cgroup or the RDMA network namespace does not let this process open the device.",
+                        L(CONFIGURATION),
+                        "Give the container the device, or see `rdma system show` for the namespace mode.", UVERBS}},
+        {"ibv_open_device", ENOENT,
+                {"The device file is missing here, as in a container that was given the sysfs tree only.",
+                        L(CONFIGURATION),
+                        "Pass /dev/infiniband/uverbsN into the container, or see why udev did not make it.",
+                        UVERBS "; open(2)"}},
+        {"ibv_open_device", ENODEV,
+                {"The device is going away, or no provider library knows it.",
+                        L(KERNEL) | L(PROVIDER) | L(CONFIGURATION),
+                        "See that the provider's package is installed and that the driver still has the device.",
+                        UVERBS}},
+        {"ibv_open_device", ENXIO,
+                {"The driver gave the device up while its file was still there.", L(KERNEL) | L(DEVICE),
+                        "Read the kernel log for a reset or removal.", UVERBS}},
+        {"ibv_open_device", EIO,
+                {"The driver could not reach the adapter, or the adapter refused a command.",
+                        L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.", UVERBS}},
+        {"ibv_open_device", ENOMEM,
+                {"No memory, or no room left in the adapter for one more context.",
+                        L(CONFIGURATION) | L(DEVICE) | L(KERNEL),
+                        "Look at the memory and rdma cgroups, then at the adapter's limits.", UVERBS}},
+        {"ibv_open_device", EAGAIN,
+                {"The rdma cgroup allows no further handle.", L(CONFIGURATION), "See rdma.max of the cgroup.",
+                        "kernel, Documentation/admin-guide/cgroup-v2.rst"}},
+        {"ibv_open_device", EMFILE,
+                {"This process has too many open files.", L(CONFIGURATION) | L(APPLICATION), "See RLIMIT_NOFILE.",
+                        "open(2)"}},
+        {"ibv_alloc_pd", ENOMEM,
+                {"No memory, or no room left in the adapter for one more protection domain.",
+                        L(CONFIGURATION) | L(DEVICE) | L(KERNEL), "See max_pd and what `rdma resource show` counts.",
+                        "ibv_alloc_pd(3)"}},
+        {"ibv_reg_mr", ENOMEM,
+                {"The pages could not be locked, in most cases because RLIMIT_MEMLOCK is smaller than the buffer and "
+                 "the "
+                 "process has no CAP_IPC_LOCK.",
+                        L(CONFIGURATION) | L(KERNEL) | L(DEVICE),
+                        "Raise memlock for the service or the container, then look at max_mr and free memory.",
+                        MEMLOCK}},
+        {"ibv_reg_mr", EINVAL,
+                {"Access flags that do not go together (remote write needs local write), or a length that the adapter "
+                 "does "
+                 "not take.",
+                        L(APPLICATION) | L(PROVIDER) | L(DEVICE), "Check flags, length and max_mr_size.",
+                        "ibv_reg_mr(3)"}},
+        {"ibv_reg_mr", EFAULT,
+                {"The range is not mapped, or it is memory that cannot be pinned, such as device memory without a peer "
+                 "driver.",
+                        L(APPLICATION) | L(CONFIGURATION) | L(KERNEL),
+                        "Check the address; for GPU memory the peer memory module.", MEMLOCK}},
+        {"ibv_reg_mr", EPERM,
+                {"The pages may not be pinned for writing, as with a read-only mapping.",
+                        L(APPLICATION) | L(CONFIGURATION), "Check the mapping's protection.", MEMLOCK}},
+        {"ibv_reg_mr", EOPNOTSUPP,
+                {"The adapter or the driver does not support this kind of region.", L(APPLICATION) | L(DEVICE),
+                        "Compare the flags with the device's capabilities.", "ibv_reg_mr(3)"}},
+        {"ibv_create_cq", ENOMEM,
+                {"The queue's memory could not be locked (RLIMIT_MEMLOCK), or the adapter has no room.",
+                        L(CONFIGURATION) | L(KERNEL) | L(DEVICE), "Raise memlock; compare with max_cq.", MEMLOCK}},
+        {"ibv_create_cq", EINVAL,
+                {"More entries than max_cqe, or a completion vector that does not exist.",
+                        L(APPLICATION) | L(PROVIDER) | L(DEVICE), "Compare with ibv_devinfo -v.", "ibv_create_cq(3)"}},
+        {"ibv_create_qp", ENOMEM,
+                {"The queues' memory could not be locked (RLIMIT_MEMLOCK), or the adapter has no room.",
+                        L(CONFIGURATION) | L(KERNEL) | L(DEVICE), "Raise memlock; compare with max_qp.", MEMLOCK}},
+        {"ibv_create_qp", EINVAL,
+                {"Something was asked for beyond the device's limits (work requests, segments, inline data), or "
+                 "protection "
+                 "domain and connection belong to different devices.",
+                        L(APPLICATION) | L(PROVIDER) | L(DEVICE), "Compare the request with ibv_devinfo -v.",
+                        "ibv_create_qp(3)"}},
+        {"ibv_create_qp", EOPNOTSUPP,
+                {"The device does not have this transport: not every RDMA device offers reliable connections.",
+                        L(APPLICATION) | L(PROVIDER) | L(DEVICE), "Use the device's own transport, or another device.",
+                        "ibv_create_qp(3)"}},
+        {"ibv_create_qp", ENOSYS,
+                {"The provider does not implement this kind of queue pair.", L(APPLICATION) | L(PROVIDER),
+                        "See the provider's manual.", "ibv_create_qp(3)"}},
+        {"INIT", EINVAL,
+                {"The port, the partition key index or the access flags are not valid for this queue pair.",
+                        L(APPLICATION) | L(KERNEL) | L(DEVICE), "Check port number and P_Key index.", MODIFY "INIT"}},
+        {"RTR", ENODATA,
+                {"The GID table has no entry at this index: the slot is empty, or it became empty since it was chosen.",
+                        L(CONFIGURATION), "Run `rdmadiag gid` and take an index that is in use.", GID_TABLE}},
+        {"RTR", ENODEV,
+                {"The GID at this index has no netdev here, or a global route is missing on an Ethernet port.",
+                        L(CONFIGURATION) | L(APPLICATION), "Run `rdmadiag gid`: netdev and state of the index.",
+                        GID_TABLE}},
+        {"RTR", EINVAL,
+                {"An attribute is not acceptable: GIDs of different families, an MTU above the port's, or an index out "
+                 "of "
+                 "range.",
+                        L(CONFIGURATION) | L(APPLICATION) | L(KERNEL) | L(DEVICE),
+                        "Compare GID family, type and MTU of both ends.", MODIFY RESOLVE}},
+        {"RTR", ETIMEDOUT,
+                {"The neighbour for the peer's GID did not answer: ARP or neighbour discovery found nobody. After a "
+                 "minute "
+                 "instead of a second it is a command that the firmware did not answer.",
+                        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE),
+                        "Ping the peer's address over the GID's netdev; a link-local GID reaches its own segment only.",
+                        RESOLVE}},
+        {"RTR", ENETUNREACH,
+                {"There is no route from the GID's netdev to the peer's address.",
+                        L(CONFIGURATION) | L(NETWORK) | L(DEVICE),
+                        "Look at `ip route get` for the peer's address, and whether the netdev is up.", RESOLVE}},
+        {"RTR", EHOSTUNREACH,
+                {"The peer's address cannot be reached from the GID's netdev: no route, or the neighbour is known to "
+                 "be "
+                 "gone.",
+                        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE), "Look at `ip route get` and `ip neigh`.",
+                        RESOLVE}},
+        {"RTR", EIO,
+                {"The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
+                        "Read the kernel log.", "ibv_modify_qp(3)"}},
+        {"RTS", EINVAL,
+                {"An attribute is not acceptable, or the queue pair is not in RTR.",
+                        L(APPLICATION) | L(KERNEL) | L(DEVICE), "Check timeout, retry counts and the state.",
+                        MODIFY "RTS"}},
+        {"RTS", ETIMEDOUT,
+                {"The firmware did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
+                        "Read the kernel log.", "ibv_modify_qp(3)"}},
+        {"ibv_post_send", ENOMEM,
+                {"The send queue is full: requests were posted faster than they complete.",
+                        L(APPLICATION) | L(PROVIDER),
+                        "Wait for completions, or make the queue deeper; unsignaled requests keep their slots until a "
+                        "signaled "
+                        "one completes.",
+                        "ibv_post_send(3)"}},
+        {"ibv_post_send", EINVAL,
+                {"The provider refused the request: operation, segments, inline length or queue pair state.",
+                        L(APPLICATION) | L(PROVIDER), "Look at the request that bad_wr names.", "ibv_post_send(3)"}},
+        {"ibv_post_send", EFAULT,
+                {"The request list points to memory that is not mapped.", L(APPLICATION) | L(PROVIDER),
+                        "Look at the request that bad_wr names.", "ibv_post_send(3)"}},
+        {"ibv_post_send", EIO,
+                {"The device is gone or in an error state.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
+                        "Read the kernel log.", "ibv_post_send(3)"}},
+        {"connect", ECONNREFUSED,
+                {"The peer's host answered that nobody listens on this port.", L(REMOTE_APPLICATION) | L(CONFIGURATION),
+                        "Start `rdmadiag probe --listen` there, and check address and port.", "connect(2)"}},
+        {"connect", ETIMEDOUT,
+                {"Nobody answered the TCP connection.", L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION),
+                        "Check the address, then filters of both hosts and the way between.", "connect(2)"}},
+        {"connect", EHOSTUNREACH,
+                {"The peer's host cannot be reached over IP.", L(CONFIGURATION) | L(NETWORK),
+                        "Look at `ip route get` and `ip neigh`.", "connect(2)"}},
+        {"connect", ENETUNREACH,
+                {"There is no route to the peer's host.", L(CONFIGURATION) | L(NETWORK), "Look at `ip route get`.",
+                        "connect(2)"}},
+        {"connect", EACCES,
+                {"A local filter or policy forbids the connection.", L(CONFIGURATION),
+                        "Look at the local packet filter.", "connect(2)"}},
+        {"connect", EPERM,
+                {"A local filter or policy forbids the connection.", L(CONFIGURATION),
+                        "Look at the local packet filter.", "connect(2)"}},
+        {"connect", ECONNRESET,
+                {"The peer closed the connection at once.", L(REMOTE_APPLICATION) | L(CONFIGURATION) | L(NETWORK),
+                        "See what listens there.", "connect(2)"}},
+        {"control", ECONNRESET,
+                {"The peer's host closed the control connection: the process ended, or something in between reset it.",
+                        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION), "Look at the peer's process.",
+                        "tcp(7)"}},
+        {"control", EPIPE,
+                {"The peer had already closed the control connection.",
+                        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION), "Look at the peer's process.",
+                        "tcp(7)"}},
+        {"control", ETIMEDOUT,
+                {"The peer did not answer on the control connection before the deadline.",
+                        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION),
+                        "See whether the peer's process still runs.", "tcp(7)"}},
+        {"control", EPROTO,
+                {"What answered does not speak this program's protocol, or another version of it.",
+                        L(CONFIGURATION) | L(REMOTE_APPLICATION), "Check the port, and the versions of both ends.",
+                        "rdmadiag-probe(8)"}},
+        {"control", EBUSY,
+                {"The listener serves another peer at the moment.", L(CONFIGURATION) | L(REMOTE_APPLICATION),
+                        "Try again later.", "rdmadiag-probe(8)"}},
+        {"rdma_resolve_addr", ENODEV,
+                {"No RDMA device has a netdev with a way to this address, as on InfiniBand without an IPoIB address.",
+                        L(CONFIGURATION), "Give the RDMA port's netdev an address, or use verbs with a GID index.",
+                        "rdma_resolve_addr(3)"}},
+        {"rdma_resolve_addr", ETIMEDOUT,
+                {"The neighbour did not answer.", L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE), "Ping the address.",
+                        "rdma_resolve_addr(3)"}},
+        {"rdma_resolve_addr", ENETUNREACH,
+                {"There is no route to this address.", L(CONFIGURATION) | L(NETWORK), "Look at `ip route get`.",
+                        "rdma_resolve_addr(3)"}},
+        {"rdma_resolve_addr", EHOSTUNREACH,
+                {"The address cannot be reached.", L(CONFIGURATION) | L(NETWORK),
+                        "Look at `ip route get` and `ip neigh`.", "rdma_resolve_addr(3)"}},
+        {"rdma_resolve_route", ETIMEDOUT,
+                {"The path to the peer could not be found out: on InfiniBand the subnet manager did not answer.",
+                        L(CONFIGURATION) | L(NETWORK), "Look at the subnet manager.", "rdma_resolve_route(3)"}},
+        {"rdma_connect", ECONNREFUSED,
+                {"The peer rejected the connection: nobody listens on this RDMA port.",
+                        L(REMOTE_APPLICATION) | L(CONFIGURATION), "Start the listener there.", "rdma_connect(3)"}},
+        {"rdma_connect", ETIMEDOUT,
+                {"The peer's connection manager did not answer.",
+                        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION), "Look at the peer.",
+                        "rdma_connect(3)"}},
+};
+
+/* Other ways to write a step. */
+static const struct {
+	const char *alias, *step;
+} aliases[] = {
+        {"open", "ibv_open_device"},
+        {"exchange", "control"},
+        {"ready", "control"},
+        {"done", "control"},
+        {"ok", "control"},
+        {"accept", "control"},
+        {"ibv_modify_qp RTR", "RTR"},
+        {"ibv_modify_qp RTS", "RTS"},
+        {"ibv_modify_qp INIT", "INIT"},
+        {"post", "ibv_post_send"},
+        {"ibv_wr_complete", "ibv_post_send"},
+        {"ibv_reg_mr_iova", "ibv_reg_mr"},
+        {"ibv_create_cq_ex", "ibv_create_cq"},
+        {"ibv_create_qp_ex", "ibv_create_qp"},
+        {"rdma_create_qp", "ibv_create_qp"},
+};
+
+const char *explain_step(const char *step)
+{
+	for (size_t i = 0; step && i < ARRAY_SIZE(aliases); i++)
+		if (!strcasecmp(aliases[i].alias, step))
+			return aliases[i].step;
+	for (size_t i = 0; step && i < ARRAY_SIZE(errno_table); i++) {
+		const char *name = errno_table[i].step;
+		if (!strcasecmp(name, step) || (!strncmp(name, "ibv_", 4) && !strcasecmp(name + 4, step)))
+			return name;
+	}
+	return NULL;
+}
+
+const struct errno_explanation *explain_errno(const char *step, int64_t error)
+{
+	const char *name = explain_step(step);
+	for (size_t i = 0; name && i < ARRAY_SIZE(errno_table); i++)
+		if (!strcmp(errno_table[i].step, name) && errno_table[i].error == error)
+			return &errno_table[i];
+	return NULL;
+}
+
+const struct errno_explanation *explain_errno_table(size_t *count)
+{
+	*count = ARRAY_SIZE(errno_table);
+	return errno_table;
+}
