@@ -40,6 +40,14 @@ struct verbs_answer;
 struct origin *origin_live(void);
 /* Opens a snapshot: a directory, or an archive that libarchive reads. NULL with `error` filled. */
 struct origin *origin_snapshot(const char *path, struct error *error);
+/*
+ * Writes every answer that `origin` gives from now on below `directory`, which does not exist yet or is empty: a
+ * snapshot of what the collectors read. Works across fork. recorder.c has the details. 0 or negative errno with `error`.
+ */
+int origin_record(struct origin *origin, const char *directory, struct error *error);
+/* 0, or the first negative errno that writing the record met, with `error`. */
+int origin_record_result(const struct origin *origin, struct error *error);
+/* Frees a recorder too. */
 void origin_close(struct origin *origin);
 static inline void origin_closep(struct origin **origin)
 {
@@ -114,10 +122,14 @@ struct watch {
 struct watch_skip {
 	int kind;
 	char subject[64];
+	char action[128]; /* the call that blocked, see origin_skip(); empty: everything */
 };
 
 void origin_watch(struct origin *origin, struct watch *watch);
-/* Calls about `subject` of `kind` answer -ETIMEDOUT from now on without being made. */
+/*
+ * The call `action` about `subject` of `kind`, and of files and verbs every later one as well, answers -ETIMEDOUT from
+ * now on without being made.
+ */
 int origin_skip(struct origin *origin, const struct watch_skip *skip);
 /* Sets the subject of the calls that follow. */
 void origin_about(struct origin *origin, const char *subject);

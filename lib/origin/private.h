@@ -34,7 +34,8 @@ struct origin_ops {
  * answer with an errno, see recorder.c).
  */
 struct recorder;
-struct recorder *recorder_new(const char *directory, struct error *error);
+/* The recorder asks `origin` itself (ops->readlink) to tell links from directories; origin_record() makes one. */
+struct recorder *recorder_new(struct origin *origin, const char *directory, struct error *error);
 void recorder_free(struct recorder *recorder);
 void recorder_file(struct recorder *recorder, const char *path, const char *data, ssize_t length_or_error);
 void recorder_list(struct recorder *recorder, const char *path, const struct strings *names);
@@ -42,7 +43,9 @@ void recorder_link(struct recorder *recorder, const char *path, const char *targ
 void recorder_realpath(struct recorder *recorder, const char *path, const char *canonical);
 void recorder_access(struct recorder *recorder, const char *path, int error);
 void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_request *requests, size_t count);
-void recorder_verbs(struct recorder *recorder, const char *device, const struct verbs_answer *answer, int error);
+/* `error` is read where its code is not 0; its text is recorded too. */
+void recorder_verbs(struct recorder *recorder, const char *device, const struct verbs_answer *answer,
+	const struct error *error);
 void recorder_process(struct recorder *recorder, const struct process_facts *facts);
 void recorder_host(struct recorder *recorder, const struct host_facts *facts);
 
