@@ -51,19 +51,23 @@ UNIT_PROGRAMS := $(patsubst $(SRC)/tests/unit/%.c,$(O)/tests/%,$(UNIT_SOURCES))
 .PHONY: all
 all: $(O)/rdmadiag
 
-$(O)/rdmadiag: $(CMD_OBJECTS) $(O)/librdmadiag.a
+$(O)/rdmadiag: $(CMD_OBJECTS) $(O)/librdmadiag.a $(O)/obj/cmd.list
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out %.list,$^) $(ALL_LIBS)
 
-$(O)/librdmadiag.a: $(LIB_OBJECTS)
+$(O)/librdmadiag.a: $(LIB_OBJECTS) $(O)/obj/lib.list
 	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJECTS)
 
-# Objects are made again when compiler, flags or the list of sources change.
+# Objects are made again when compiler or flags change, the archive and the program when the list of objects does.
+# $(1): what the file holds.
+remember = mkdir -p $(@D) && printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(O)/obj/flags: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LIB_SOURCES) $(CMD_SOURCES)' | cmp -s - $@ || \
-		printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LIB_SOURCES) $(CMD_SOURCES)' > $@
+	@$(call remember,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS))
+$(O)/obj/lib.list: FORCE
+	@$(call remember,$(LIB_OBJECTS))
+$(O)/obj/cmd.list: FORCE
+	@$(call remember,$(CMD_OBJECTS))
 
 $(O)/obj/%.o: $(SRC)/%.c $(O)/obj/flags
 	@mkdir -p $(@D)

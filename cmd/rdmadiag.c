@@ -29,19 +29,19 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-        NULL,
+	NULL,
 };
 
 enum { OPTION_COLOR = 256 + 1000, OPTION_FROM };
 
 static const struct option_help common_options[] = {
-        {'j', "json", NULL, "print a JSON document"},
-        {'p', "pretty", NULL, "indent the JSON"},
-        {OPTION_FROM, "from", "SNAPSHOT", "look at a captured machine (directory or archive) instead of this host"},
-        {OPTION_COLOR, "color", "WHEN", "auto, always or never"},
-        {'h', "help", NULL, "show this help"},
-        {'V', "version", NULL, "show the version"},
-        {0},
+	{ 'j', "json", NULL, "print a JSON document" },
+	{ 'p', "pretty", NULL, "indent the JSON" },
+	{ OPTION_FROM, "from", "SNAPSHOT", "look at a captured machine (directory or archive) instead of this host" },
+	{ OPTION_COLOR, "color", "WHEN", "auto, always or never" },
+	{ 'h', "help", NULL, "show this help" },
+	{ 'V', "version", NULL, "show the version" },
+	{ 0 },
 };
 
 /* ---- messages ---- */
@@ -107,25 +107,34 @@ static void print_help(void)
 
 enum { OPTIONS_LIMIT = 64 };
 
-static size_t add_options(const struct option_help *from, struct option *to, size_t count, char *letters)
+/* The getopt tables of one parse: long options and the string of letters. */
+struct option_tables {
+	struct option options[OPTIONS_LIMIT];
+	size_t count;
+	char letters[OPTIONS_LIMIT * 3];
+	size_t length;
+};
+
+static void add_options(struct option_tables *tables, const struct option_help *from)
 {
-	for (; from && from->name && count < OPTIONS_LIMIT - 1; from++) {
+	for (; from && from->name && tables->count < OPTIONS_LIMIT - 1; from++) {
 		int takes = !from->argument          ? no_argument
 		            : *from->argument == '[' ? optional_argument
 		                                     : required_argument;
-		to[count++] = (struct option){from->name, takes, NULL, from->value};
-		if (from->value < 256) {
-			char letter[4] = {
-			        (char)from->value, takes ? ':' : '\0', takes == optional_argument ? ':' : '\0'};
-			strcat(letters, letter);
-		}
+		tables->options[tables->count++] = (struct option){ from->name, takes, NULL, from->value };
+		if (from->value >= 256)
+			continue;
+		tables->letters[tables->length++] = (char)from->value;
+		for (int colons = takes; colons > 0; colons--) /* required_argument is 1, optional_argument 2 */
+			tables->letters[tables->length++] = ':';
 	}
-	return count;
 }
 
 static int set_color(const char *when, enum color_mode *color)
 {
-	static const char *const names[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+	static const char *const names[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"
+	};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!strcmp(when, names[i])) {
 			*color = (enum color_mode)i;
@@ -176,13 +185,12 @@ static int common_option(const struct command *command, int value, struct common
 
 int command_getopt(const struct command *command, int argc, char **argv, struct common_options *common)
 {
-	struct option options[OPTIONS_LIMIT] = {0};
-	char letters[OPTIONS_LIMIT * 3] = "";
-	size_t count = add_options(common_options, options, 0, letters);
-	add_options(command->options, options, count, letters);
+	struct option_tables tables = { 0 };
+	add_options(&tables, common_options);
+	add_options(&tables, command->options);
 	int value = 0;
 	while (value == 0) {
-		value = getopt_long(argc, argv, letters, options, NULL);
+		value = getopt_long(argc, argv, tables.letters, tables.options, NULL);
 		if (value >= 0)
 			value = common_option(command, value, common);
 	}
@@ -253,11 +261,10 @@ static int run_command(int argc, char **argv, struct common_options *common)
 
 int main(int argc, char **argv)
 {
-	struct common_options common = {0};
-	struct option options[OPTIONS_LIMIT] = {0};
-	char letters[OPTIONS_LIMIT * 3] = "+"; /* stop at the command */
-	add_options(common_options, options, 0, letters);
-	for (int value; (value = getopt_long(argc, argv, letters, options, NULL)) >= 0;) {
+	struct common_options common = { 0 };
+	struct option_tables tables = { .letters = "+", .length = 1 }; /* "+": stop at the command */
+	add_options(&tables, common_options);
+	for (int value; (value = getopt_long(argc, argv, tables.letters, tables.options, NULL)) >= 0;) {
 		value = common_option(NULL, value, &common);
 		if (value)
 			return finish_output(option_status(value));

@@ -29,7 +29,7 @@ int parse_number(const char *text, int base, int64_t *value)
 struct num parse_num(const char *text, int base)
 {
 	int64_t value;
-	return text && !parse_number(text, base, &value) ? num(value) : (struct num){0};
+	return text && !parse_number(text, base, &value) ? num(value) : (struct num){ 0 };
 }
 
 /* Length of the run of digits at `text` without its leading zeros; `start` is set to where they begin. */
@@ -145,7 +145,7 @@ static int cpuset_add_range(struct cpuset *set, unsigned long first, unsigned lo
 
 int cpuset_parse(const char *list, struct cpuset *set)
 {
-	*set = (struct cpuset){0};
+	*set = (struct cpuset){ 0 };
 	while (*list && !isspace((unsigned char)*list)) {
 		char *end;
 		int result = isdigit((unsigned char)*list) ? 0 : -EINVAL;
@@ -167,7 +167,7 @@ int cpuset_parse(const char *list, struct cpuset *set)
 void cpuset_free(struct cpuset *set)
 {
 	free(set->words);
-	*set = (struct cpuset){0};
+	*set = (struct cpuset){ 0 };
 }
 
 bool cpuset_has(const struct cpuset *set, unsigned int cpu)

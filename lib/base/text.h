@@ -15,7 +15,7 @@ struct num {
 
 static inline struct num num(int64_t value)
 {
-	return (struct num){value, true};
+	return (struct num){ value, true };
 }
 
 static inline bool num_is(struct num number, int64_t value)

@@ -60,11 +60,11 @@ struct endpoint_facts {
 	struct num buffer_address, rkey, buffer_bytes;
 	struct num memlock_soft_bytes, memlock_hard_bytes; /* -1: unlimited */
 	struct num pid;
-	enum flag alive;    /* did the process still answer when the evidence was gathered */
+	enum flag alive;                   /* did the process still answer when the evidence was gathered */
 	const char *mr_access, *qp_access; /* rights given, in words: "local-write remote-write"; NULL: unknown */
-	struct num lkey;            /* local key of its buffer */
-	enum flag may_lock_memory;  /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
-	enum flag netdev_up;        /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	struct num lkey;                   /* local key of its buffer */
+	enum flag may_lock_memory;         /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
+	enum flag netdev_up;               /* IFF_UP when the evidence was gathered; no is an administrator's doing */
 	/* Packet filters and queueing disciplines of this host that may drop; "": none found, NULL: not looked. */
 	const char *filter;
 };
@@ -86,9 +86,9 @@ struct resource_step {
 	const char *step; /* ibv_open_device, ibv_alloc_pd, ibv_create_cq, ibv_reg_mr, ibv_create_qp, … */
 	struct num start_ns, duration_ns;
 	struct num error;
-	const char *detail; /* the request where it matters ("4096 bytes, memlock 65536") */
-	const char *limit_name;   /* limit of the device that the request goes beyond ("max_qp_wr"); NULL: none found */
-	struct num asked, limit;  /* what was asked for, and that limit */
+	const char *detail;      /* the request where it matters ("4096 bytes, memlock 65536") */
+	const char *limit_name;  /* limit of the device that the request goes beyond ("max_qp_wr"); NULL: none found */
+	struct num asked, limit; /* what was asked for, and that limit */
 };
 
 struct transition {
@@ -107,7 +107,7 @@ struct operation {
 	int opcode; /* enum operation_code */
 	struct num bytes;
 	struct num remote_address, rkey, lkey; /* as posted; the exchanged ones are in endpoint_facts */
-	enum flag is_signaled, is_inline; /* "signaled", "inline" */
+	enum flag is_signaled, is_inline;      /* "signaled", "inline" */
 	struct num post_call_ns, post_return_ns, post_errno;
 	enum flag bad_wr; /* this is the request ibv_post_send() refused */
 	struct num wqe_posted_ns, wqe_posted_not_before_ns;

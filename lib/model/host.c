@@ -3,203 +3,203 @@
 
 #include <string.h>
 
-const char *const netns_mode_names[NETNS_MODE_COUNT] = {[NETNS_SHARED] = "shared", [NETNS_EXCLUSIVE] = "exclusive"};
+const char *const netns_mode_names[NETNS_MODE_COUNT] = { [NETNS_SHARED] = "shared", [NETNS_EXCLUSIVE] = "exclusive" };
 
 const char *const pci_kind_names[PCI_KIND_COUNT] = {
-        [PCI_ROOT_PORT] = "root-port",
-        [PCI_SWITCH_UPSTREAM] = "switch-upstream",
-        [PCI_SWITCH_DOWNSTREAM] = "switch-downstream",
-        [PCI_BRIDGE] = "bridge",
-        [PCI_ENDPOINT] = "endpoint",
+	[PCI_ROOT_PORT] = "root-port",
+	[PCI_SWITCH_UPSTREAM] = "switch-upstream",
+	[PCI_SWITCH_DOWNSTREAM] = "switch-downstream",
+	[PCI_BRIDGE] = "bridge",
+	[PCI_ENDPOINT] = "endpoint",
 };
 
 const char *const link_kind_names[LINK_KIND_COUNT] = {
-        [LINK_ETHERNET] = "ethernet",
-        [LINK_BOND] = "bond",
-        [LINK_TEAM] = "team",
-        [LINK_VLAN] = "vlan",
-        [LINK_MACVLAN] = "macvlan",
-        [LINK_IPVLAN] = "ipvlan",
-        [LINK_BRIDGE] = "bridge",
-        [LINK_VXLAN] = "vxlan",
-        [LINK_VETH] = "veth",
-        [LINK_DUMMY] = "dummy",
-        [LINK_IPOIB] = "ipoib",
-        [LINK_LOOPBACK] = "loopback",
-        [LINK_OTHER] = "other",
+	[LINK_ETHERNET] = "ethernet",
+	[LINK_BOND] = "bond",
+	[LINK_TEAM] = "team",
+	[LINK_VLAN] = "vlan",
+	[LINK_MACVLAN] = "macvlan",
+	[LINK_IPVLAN] = "ipvlan",
+	[LINK_BRIDGE] = "bridge",
+	[LINK_VXLAN] = "vxlan",
+	[LINK_VETH] = "veth",
+	[LINK_DUMMY] = "dummy",
+	[LINK_IPOIB] = "ipoib",
+	[LINK_LOOPBACK] = "loopback",
+	[LINK_OTHER] = "other",
 };
 
 const char *const transport_names[TRANSPORT_COUNT] = {
-        [TRANSPORT_INFINIBAND] = "infiniband",
-        [TRANSPORT_ROCE] = "roce",
-        [TRANSPORT_IWARP] = "iwarp",
-        [TRANSPORT_UNSPECIFIED] = "unspecified",
-        [TRANSPORT_MIXED] = "mixed",
+	[TRANSPORT_INFINIBAND] = "infiniband",
+	[TRANSPORT_ROCE] = "roce",
+	[TRANSPORT_IWARP] = "iwarp",
+	[TRANSPORT_UNSPECIFIED] = "unspecified",
+	[TRANSPORT_MIXED] = "mixed",
 };
 
 const char *const link_layer_names[LINK_LAYER_COUNT] = {
-        [LINK_LAYER_INFINIBAND] = "InfiniBand",
-        [LINK_LAYER_ETHERNET] = "Ethernet",
-        [LINK_LAYER_UNSPECIFIED] = "unspecified",
+	[LINK_LAYER_INFINIBAND] = "InfiniBand",
+	[LINK_LAYER_ETHERNET] = "Ethernet",
+	[LINK_LAYER_UNSPECIFIED] = "unspecified",
 };
 
 const char *const relation_names[RELATION_COUNT] = {
-        [RELATION_PORT] = "port",
-        [RELATION_ABOVE] = "above",
-        [RELATION_BELOW] = "below",
+	[RELATION_PORT] = "port",
+	[RELATION_ABOVE] = "above",
+	[RELATION_BELOW] = "below",
 };
 
-const char *const fact_source_names[SOURCE_COUNT] = {[SOURCE_NETLINK] = "netlink", [SOURCE_SYSFS] = "sysfs"};
+const char *const fact_source_names[SOURCE_COUNT] = { [SOURCE_NETLINK] = "netlink", [SOURCE_SYSFS] = "sysfs" };
 
 const char *const function_kind_names[FUNCTION_COUNT] = {
-        [FUNCTION_PF] = "pf",
-        [FUNCTION_VF] = "vf",
-        [FUNCTION_SF] = "sf",
+	[FUNCTION_PF] = "pf",
+	[FUNCTION_VF] = "vf",
+	[FUNCTION_SF] = "sf",
 };
 
 static const struct field numa_node_fields[] = {
-        FIELD(NUMBER, struct numa_node, id, "node number"),
-        FIELD(NUMBER, struct numa_node, package, "physical package id of its CPUs"),
-        FIELD(TEXT, struct numa_node, cpus, "its CPUs, kernel list format; empty: none"),
-        FIELD(NUMBER, struct numa_node, memory_bytes, "its memory"),
-        FIELD(MAP, struct numa_node, distances, "distance to each node, as firmware tells"),
+	FIELD(NUMBER, struct numa_node, id, "node number"),
+	FIELD(NUMBER, struct numa_node, package, "physical package id of its CPUs"),
+	FIELD(TEXT, struct numa_node, cpus, "its CPUs, kernel list format; empty: none"),
+	FIELD(NUMBER, struct numa_node, memory_bytes, "its memory"),
+	FIELD(MAP, struct numa_node, distances, "distance to each node, as firmware tells"),
 };
 static RECORD(numa_node_record, numa_node, numa_node_fields);
 
 static const struct field process_fields[] = {
-        FIELD(TEXT, struct process_facts, cpus, "CPUs the calling process may run on"),
-        FIELD(TEXT, struct process_facts, memory_policy, "memory policy of the calling process"),
-        FIELD(TEXT, struct process_facts, memory_nodes, "nodes its memory may come from"),
-        FIELD(NUMBER, struct process_facts, memlock_soft_bytes, "RLIMIT_MEMLOCK, soft; -1: unlimited"),
-        FIELD(NUMBER, struct process_facts, memlock_hard_bytes, "RLIMIT_MEMLOCK, hard; -1: unlimited"),
-        FIELD(FLAG, struct process_facts, cap_ipc_lock, "has CAP_IPC_LOCK"),
-        FIELD(FLAG, struct process_facts, cap_net_admin, "has CAP_NET_ADMIN"),
-        FIELD(FLAG, struct process_facts, cap_sys_admin, "has CAP_SYS_ADMIN"),
+	FIELD(TEXT, struct process_facts, cpus, "CPUs the calling process may run on"),
+	FIELD(TEXT, struct process_facts, memory_policy, "memory policy of the calling process"),
+	FIELD(TEXT, struct process_facts, memory_nodes, "nodes its memory may come from"),
+	FIELD(NUMBER, struct process_facts, memlock_soft_bytes, "RLIMIT_MEMLOCK, soft; -1: unlimited"),
+	FIELD(NUMBER, struct process_facts, memlock_hard_bytes, "RLIMIT_MEMLOCK, hard; -1: unlimited"),
+	FIELD(FLAG, struct process_facts, cap_ipc_lock, "has CAP_IPC_LOCK"),
+	FIELD(FLAG, struct process_facts, cap_net_admin, "has CAP_NET_ADMIN"),
+	FIELD(FLAG, struct process_facts, cap_sys_admin, "has CAP_SYS_ADMIN"),
 };
 RECORD(process_record, process_facts, process_fields);
 
 static const struct field pci_hop_fields[] = {
-        FIELD(TEXT, struct pci_hop, address, "PCI address"),
-        FIELD_OF_NAMES(struct pci_hop, kind, pci_kind_names, "what it is"),
-        FIELD_AS(MILLI, struct pci_hop, speed_mtps, "speed_gts", "negotiated speed of the link above it, GT/s"),
-        FIELD(NUMBER, struct pci_hop, width, "negotiated lanes of the link above it"),
-        FIELD_AS(MILLI, struct pci_hop, max_speed_mtps, "max_speed_gts", "speed it is capable of, GT/s"),
-        FIELD(NUMBER, struct pci_hop, max_width, "lanes it is capable of"),
-        FIELD(TEXT, struct pci_hop, acs, "flags of its ACS control register"),
+	FIELD(TEXT, struct pci_hop, address, "PCI address"),
+	FIELD_OF_NAMES(struct pci_hop, kind, pci_kind_names, "what it is"),
+	FIELD_AS(MILLI, struct pci_hop, speed_mtps, "speed_gts", "negotiated speed of the link above it, GT/s"),
+	FIELD(NUMBER, struct pci_hop, width, "negotiated lanes of the link above it"),
+	FIELD_AS(MILLI, struct pci_hop, max_speed_mtps, "max_speed_gts", "speed it is capable of, GT/s"),
+	FIELD(NUMBER, struct pci_hop, max_width, "lanes it is capable of"),
+	FIELD(TEXT, struct pci_hop, acs, "flags of its ACS control register"),
 };
 static RECORD(pci_hop_record, pci_hop, pci_hop_fields);
 
 static const struct field iommu_fields[] = {
-        FIELD(NUMBER, struct iommu_facts, group, "IOMMU group"),
-        FIELD(TEXT, struct iommu_facts, type, "type of the group's domain"),
+	FIELD(NUMBER, struct iommu_facts, group, "IOMMU group"),
+	FIELD(TEXT, struct iommu_facts, type, "type of the group's domain"),
 };
 static RECORD(iommu_record, iommu_facts, iommu_fields);
 
 static const struct field pci_function_fields[] = {
-        FIELD(TEXT, struct pci_function, address, "PCI address"),
-        FIELD(NUMBER, struct pci_function, numa_node, "NUMA node"),
-        FIELD(TEXT, struct pci_function, local_cpus, "local CPUs"),
-        FIELD(NUMBER, struct pci_function, package, "physical package id"),
-        FIELD_OF(RECORD, struct pci_function, iommu, iommu_record, "IOMMU group"),
-        FIELD_OF(RECORDS, struct pci_function, path, pci_hop_record, "hops from root port to endpoint"),
+	FIELD(TEXT, struct pci_function, address, "PCI address"),
+	FIELD(NUMBER, struct pci_function, numa_node, "NUMA node"),
+	FIELD(TEXT, struct pci_function, local_cpus, "local CPUs"),
+	FIELD(NUMBER, struct pci_function, package, "physical package id"),
+	FIELD_OF(RECORD, struct pci_function, iommu, iommu_record, "IOMMU group"),
+	FIELD_OF(RECORDS, struct pci_function, path, pci_hop_record, "hops from root port to endpoint"),
 };
 static RECORD(pci_function_record, pci_function, pci_function_fields);
 
 static const struct field bond_member_fields[] = {
-        FIELD(TEXT, struct bond_member, name, "netdev"),
-        FIELD(FLAG, struct bond_member, active, "carries traffic now"),
-        FIELD(TEXT, struct bond_member, mii_status, "link state as the bond sees it"),
-        FIELD(NUMBER, struct bond_member, aggregator_id, "802.3ad aggregator"),
-        FIELD(FLAG, struct bond_member, in_sync, "802.3ad: partner in sync, collecting and distributing"),
-        FIELD(TEXT, struct bond_member, partner_mac, "802.3ad: system MAC of the bond's LACP partner"),
-        FIELD(TEXTS, struct bond_member, rdma_devices, "RDMA devices on this member's PCI function"),
-        FIELD(TEXT, struct bond_member, pci_address, "PCI address"),
-        FIELD(TEXT, struct bond_member, pci_path, "PCI addresses from root port to endpoint"),
-        FIELD(NUMBER, struct bond_member, numa_node, "NUMA node"),
-        FIELD(TEXT, struct bond_member, local_cpus, "local CPUs"),
-        FIELD(NUMBER, struct bond_member, package, "physical package id"),
+	FIELD(TEXT, struct bond_member, name, "netdev"),
+	FIELD(FLAG, struct bond_member, active, "carries traffic now"),
+	FIELD(TEXT, struct bond_member, mii_status, "link state as the bond sees it"),
+	FIELD(NUMBER, struct bond_member, aggregator_id, "802.3ad aggregator"),
+	FIELD(FLAG, struct bond_member, in_sync, "802.3ad: partner in sync, collecting and distributing"),
+	FIELD(TEXT, struct bond_member, partner_mac, "802.3ad: system MAC of the bond's LACP partner"),
+	FIELD(TEXTS, struct bond_member, rdma_devices, "RDMA devices on this member's PCI function"),
+	FIELD(TEXT, struct bond_member, pci_address, "PCI address"),
+	FIELD(TEXT, struct bond_member, pci_path, "PCI addresses from root port to endpoint"),
+	FIELD(NUMBER, struct bond_member, numa_node, "NUMA node"),
+	FIELD(TEXT, struct bond_member, local_cpus, "local CPUs"),
+	FIELD(NUMBER, struct bond_member, package, "physical package id"),
 };
 static RECORD(bond_member_record, bond_member, bond_member_fields);
 
 static const struct field bond_fields[] = {
-        FIELD(TEXT, struct bond, mode, "bonding mode in the kernel's words"),
-        FIELD(TEXT, struct bond, xmit_hash_policy, "transmit hash policy in the kernel's words"),
-        FIELD(TEXT, struct bond, active_member, "active member of modes that have one"),
-        FIELD_OF(RECORDS, struct bond, members, bond_member_record, "members"),
+	FIELD(TEXT, struct bond, mode, "bonding mode in the kernel's words"),
+	FIELD(TEXT, struct bond, xmit_hash_policy, "transmit hash policy in the kernel's words"),
+	FIELD(TEXT, struct bond, active_member, "active member of modes that have one"),
+	FIELD_OF(RECORDS, struct bond, members, bond_member_record, "members"),
 };
 static RECORD(bond_record, bond, bond_fields);
 
 static const struct field port_netdev_fields[] = {
-        FIELD(TEXT, struct port_netdev, name, "interface name"),
-        FIELD(NUMBER, struct port_netdev, ifindex, "interface index"),
-        FIELD_OF_NAMES(
-                struct port_netdev, relation, relation_names, "the port's own netdev, stacked on it, or below it"),
-        FIELD(TEXTS, struct port_netdev, lower, "netdevs directly below it"),
-        FIELD(TEXT, struct port_netdev, kind, "kind of netdev"),
-        FIELD(TEXT, struct port_netdev, operstate, "operational state"),
-        FIELD(NUMBER, struct port_netdev, mtu, "MTU in bytes"),
-        FIELD(NUMBER, struct port_netdev, speed_mbps, "speed in Mb/s"),
-        FIELD_OF_NAMES(struct port_netdev, source, fact_source_names, "where the relation is known from"),
-        FIELD(TEXT, struct port_netdev, pci_address, "PCI address"),
-        FIELD(NUMBER, struct port_netdev, numa_node, "NUMA node"),
-        FIELD(TEXT, struct port_netdev, local_cpus, "local CPUs"),
-        FIELD(NUMBER, struct port_netdev, package, "physical package id"),
-        FIELD_OF(RECORD, struct port_netdev, bond, bond_record, "bond facts of a bond"),
+	FIELD(TEXT, struct port_netdev, name, "interface name"),
+	FIELD(NUMBER, struct port_netdev, ifindex, "interface index"),
+	FIELD_OF_NAMES(
+	        struct port_netdev, relation, relation_names, "the port's own netdev, stacked on it, or below it"),
+	FIELD(TEXTS, struct port_netdev, lower, "netdevs directly below it"),
+	FIELD(TEXT, struct port_netdev, kind, "kind of netdev"),
+	FIELD(TEXT, struct port_netdev, operstate, "operational state"),
+	FIELD(NUMBER, struct port_netdev, mtu, "MTU in bytes"),
+	FIELD(NUMBER, struct port_netdev, speed_mbps, "speed in Mb/s"),
+	FIELD_OF_NAMES(struct port_netdev, source, fact_source_names, "where the relation is known from"),
+	FIELD(TEXT, struct port_netdev, pci_address, "PCI address"),
+	FIELD(NUMBER, struct port_netdev, numa_node, "NUMA node"),
+	FIELD(TEXT, struct port_netdev, local_cpus, "local CPUs"),
+	FIELD(NUMBER, struct port_netdev, package, "physical package id"),
+	FIELD_OF(RECORD, struct port_netdev, bond, bond_record, "bond facts of a bond"),
 };
 static RECORD(port_netdev_record, port_netdev, port_netdev_fields);
 
 static const struct field port_fields[] = {
-        FIELD(NUMBER, struct port, number, "port number"),
-        FIELD_OF_NAMES(struct port, transport, transport_names, "transport of this port"),
-        FIELD_OF_NAMES(struct port, link_layer, link_layer_names, "link layer"),
-        FIELD(TEXT, struct port, state, "logical state, IBTA word"),
-        FIELD(TEXT, struct port, physical_state, "physical state, IBTA word"),
-        FIELD_AS(MILLI, struct port, rate_mbps, "rate_gbps", "rate in Gb/s; of a RoCE LAG the rate of one member"),
-        FIELD(TEXT, struct port, rate_text, "rate as the kernel writes it"),
-        FIELD(NUMBER, struct port, active_mtu, "active path MTU in bytes"),
-        FIELD(NUMBER, struct port, max_mtu, "largest path MTU in bytes"),
-        FIELD(NUMBER, struct port, lid, "local identifier, InfiniBand only"),
-        FIELD(NUMBER, struct port, sm_lid, "LID of the subnet manager, InfiniBand only"),
-        FIELD_OF(RECORDS, struct port, netdevs, port_netdev_record, "the port's netdev and what is above and below it"),
+	FIELD(NUMBER, struct port, number, "port number"),
+	FIELD_OF_NAMES(struct port, transport, transport_names, "transport of this port"),
+	FIELD_OF_NAMES(struct port, link_layer, link_layer_names, "link layer"),
+	FIELD(TEXT, struct port, state, "logical state, IBTA word"),
+	FIELD(TEXT, struct port, physical_state, "physical state, IBTA word"),
+	FIELD_AS(MILLI, struct port, rate_mbps, "rate_gbps", "rate in Gb/s; of a RoCE LAG the rate of one member"),
+	FIELD(TEXT, struct port, rate_text, "rate as the kernel writes it"),
+	FIELD(NUMBER, struct port, active_mtu, "active path MTU in bytes"),
+	FIELD(NUMBER, struct port, max_mtu, "largest path MTU in bytes"),
+	FIELD(NUMBER, struct port, lid, "local identifier, InfiniBand only"),
+	FIELD(NUMBER, struct port, sm_lid, "LID of the subnet manager, InfiniBand only"),
+	FIELD_OF(RECORDS, struct port, netdevs, port_netdev_record, "the port's netdev and what is above and below it"),
 };
 static RECORD(port_record, port, port_fields);
 
 static const struct field uverbs_fields[] = {
-        FIELD(TEXT, struct uverbs, path, "character device, null: none"),
-        FIELD(FLAG, struct uverbs, accessible, "may this process open it"),
-        FIELD(TEXT, struct uverbs, reason, "why not"),
+	FIELD(TEXT, struct uverbs, path, "character device, null: none"),
+	FIELD(FLAG, struct uverbs, accessible, "may this process open it"),
+	FIELD(TEXT, struct uverbs, reason, "why not"),
 };
 static RECORD(uverbs_record, uverbs, uverbs_fields);
 
 static const struct field function_fields[] = {
-        FIELD_OF_NAMES(struct function, kind, function_kind_names, "physical, virtual or sub-function"),
-        FIELD(TEXT, struct function, parent, "PCI address of the physical function it belongs to"),
+	FIELD_OF_NAMES(struct function, kind, function_kind_names, "physical, virtual or sub-function"),
+	FIELD(TEXT, struct function, parent, "PCI address of the physical function it belongs to"),
 };
 static RECORD(function_record, function, function_fields);
 
 static const struct field rdma_device_fields[] = {
-        FIELD(TEXT, struct rdma_device, name, "RDMA device name"),
-        FIELD_OF_NAMES(struct rdma_device, transport, transport_names, "transport, mixed where ports differ"),
-        FIELD(TEXT, struct rdma_device, driver, "kernel driver"),
-        FIELD(FLAG, struct rdma_device, software, "implemented in the kernel, without an adapter"),
-        FIELD(TEXT, struct rdma_device, fw_version, "firmware version"),
-        FIELD(TEXT, struct rdma_device, board_id, "board identifier"),
-        FIELD(TEXT, struct rdma_device, node_guid, "node GUID"),
-        FIELD(TEXT, struct rdma_device, sys_image_guid, "system image GUID, the same for all functions of a board"),
-        FIELD_OF(INLINE, struct rdma_device, uverbs, uverbs_record, "character device for user-space verbs"),
-        FIELD_OF(RECORD, struct rdma_device, pci, pci_function_record, "PCI parent, null: none"),
-        FIELD_OF(INLINE, struct rdma_device, function, function_record, "kind of function"),
-        FIELD(NUMBER, struct rdma_device, virtual_functions, "RDMA devices that are VFs of this one"),
-        FIELD_OF(RECORDS, struct rdma_device, ports, port_record, "ports"),
+	FIELD(TEXT, struct rdma_device, name, "RDMA device name"),
+	FIELD_OF_NAMES(struct rdma_device, transport, transport_names, "transport, mixed where ports differ"),
+	FIELD(TEXT, struct rdma_device, driver, "kernel driver"),
+	FIELD(FLAG, struct rdma_device, software, "implemented in the kernel, without an adapter"),
+	FIELD(TEXT, struct rdma_device, fw_version, "firmware version"),
+	FIELD(TEXT, struct rdma_device, board_id, "board identifier"),
+	FIELD(TEXT, struct rdma_device, node_guid, "node GUID"),
+	FIELD(TEXT, struct rdma_device, sys_image_guid, "system image GUID, the same for all functions of a board"),
+	FIELD_OF(INLINE, struct rdma_device, uverbs, uverbs_record, "character device for user-space verbs"),
+	FIELD_OF(RECORD, struct rdma_device, pci, pci_function_record, "PCI parent, null: none"),
+	FIELD_OF(INLINE, struct rdma_device, function, function_record, "kind of function"),
+	FIELD(NUMBER, struct rdma_device, virtual_functions, "RDMA devices that are VFs of this one"),
+	FIELD_OF(RECORDS, struct rdma_device, ports, port_record, "ports"),
 };
 static RECORD(rdma_device_record, rdma_device, rdma_device_fields);
 
 static const struct field topo_fields[] = {
-        FIELD_OF_NAMES(
-                struct host, rdma_netns_mode, netns_mode_names, "are RDMA devices shared between network namespaces"),
-        FIELD_OF(RECORDS, struct host, numa_nodes, numa_node_record, "NUMA nodes"),
-        FIELD_OF(INLINE, struct host, process, process_record, "the calling process"),
-        FIELD_OF(RECORDS, struct host, devices, rdma_device_record, "RDMA devices in natural order of their names"),
+	FIELD_OF_NAMES(
+	        struct host, rdma_netns_mode, netns_mode_names, "are RDMA devices shared between network namespaces"),
+	FIELD_OF(RECORDS, struct host, numa_nodes, numa_node_record, "NUMA nodes"),
+	FIELD_OF(INLINE, struct host, process, process_record, "the calling process"),
+	FIELD_OF(RECORDS, struct host, devices, rdma_device_record, "RDMA devices in natural order of their names"),
 };
 RECORD(topo_record, host, topo_fields);
 

@@ -70,9 +70,9 @@ struct record {
 		.help = (help_)                                                                                        \
 	}
 #define RECORD(variable, type_, fields_)                                                                               \
-	const struct record variable = {.name = #type_,                                                                \
-	        .size = sizeof(struct type_),                                                                          \
-	        .fields = (fields_),                                                                                   \
-	        .count = sizeof(fields_) / sizeof((fields_)[0])}
+	const struct record variable = { .name = #type_,                                                               \
+		.size = sizeof(struct type_),                                                                          \
+		.fields = (fields_),                                                                                   \
+		.count = sizeof(fields_) / sizeof((fields_)[0]) }
 
 #endif

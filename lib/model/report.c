@@ -4,33 +4,33 @@
 #include <string.h>
 
 const char *const severity_names[SEVERITY_COUNT] = {
-        [SEVERITY_INFO] = "info",
-        [SEVERITY_WARNING] = "warning",
-        [SEVERITY_ERROR] = "error",
+	[SEVERITY_INFO] = "info",
+	[SEVERITY_WARNING] = "warning",
+	[SEVERITY_ERROR] = "error",
 };
 
 static const struct field evidence_item_fields[] = {
-        FIELD(TEXT, struct evidence_item, source, "file, netlink attribute or ioctl the value comes from"),
-        FIELD(TEXT, struct evidence_item, name, "name of the value"),
-        FIELD(TEXT, struct evidence_item, value, "the value as found"),
+	FIELD(TEXT, struct evidence_item, source, "file, netlink attribute or ioctl the value comes from"),
+	FIELD(TEXT, struct evidence_item, name, "name of the value"),
+	FIELD(TEXT, struct evidence_item, value, "the value as found"),
 };
 static RECORD(evidence_item_record, evidence_item, evidence_item_fields);
 
 static const struct field finding_fields[] = {
-        FIELD(TEXT, struct finding, id, "stable identifier of the kind of finding"),
-        FIELD_OF_NAMES(struct finding, severity, severity_names, "info, warning or error"),
-        FIELD(TEXT, struct finding, subject, "the object it speaks of"),
-        FIELD(TEXT, struct finding, message, "what is the matter"),
-        FIELD_OF(RECORDS, struct finding, evidence, evidence_item_record, "what it rests on"),
-        FIELD(TEXT, struct finding, advice, "what to do"),
+	FIELD(TEXT, struct finding, id, "stable identifier of the kind of finding"),
+	FIELD_OF_NAMES(struct finding, severity, severity_names, "info, warning or error"),
+	FIELD(TEXT, struct finding, subject, "the object it speaks of"),
+	FIELD(TEXT, struct finding, message, "what is the matter"),
+	FIELD_OF(RECORDS, struct finding, evidence, evidence_item_record, "what it rests on"),
+	FIELD(TEXT, struct finding, advice, "what to do"),
 };
 RECORD(finding_record, finding, finding_fields);
 
 static const struct field not_collected_fields[] = {
-        FIELD(TEXT, struct not_collected, what, "the fact that is unknown"),
-        FIELD(TEXT, struct not_collected, subject, "the object it would speak of"),
-        FIELD_AS(NUMBER, struct not_collected, error, "errno", "positive errno, null where no call failed"),
-        FIELD(TEXT, struct not_collected, reason, "why it is unknown"),
+	FIELD(TEXT, struct not_collected, what, "the fact that is unknown"),
+	FIELD(TEXT, struct not_collected, subject, "the object it would speak of"),
+	FIELD_AS(NUMBER, struct not_collected, error, "errno", "positive errno, null where no call failed"),
+	FIELD(TEXT, struct not_collected, reason, "why it is unknown"),
 };
 RECORD(not_collected_record, not_collected, not_collected_fields);
 
@@ -82,7 +82,7 @@ void report_missing(struct report *report, const char *what, const char *subject
 {
 	if (is_reported(report, what, subject))
 		return;
-	struct not_collected entry = {0};
+	struct not_collected entry = { 0 };
 	if (reason) {
 		va_list args;
 		va_start(args, reason);
@@ -93,7 +93,7 @@ void report_missing(struct report *report, const char *what, const char *subject
 	}
 	entry.what = arena_strdup(report->arena, what);
 	entry.subject = arena_strdup(report->arena, subject);
-	entry.error = error ? num(-error) : (struct num){0};
+	entry.error = error ? num(-error) : (struct num){ 0 };
 	struct not_collected *added =
 	        entry.what && entry.subject && entry.reason ? list_add(report->arena, &report->not_collected) : NULL;
 	if (added)

@@ -185,14 +185,14 @@ static json_object *write_record(struct writer *writer, const struct record *rec
 
 int record_add_to_json(json_object *object, const struct record *record, const void *data)
 {
-	struct writer writer = {0};
+	struct writer writer = { 0 };
 	write_fields(&writer, object, record, data);
 	return writer.failed ? -ENOMEM : 0;
 }
 
 json_object *record_to_json(const struct record *record, const void *data)
 {
-	struct writer writer = {0};
+	struct writer writer = { 0 };
 	json_object *object = write_record(&writer, record, data);
 	if (writer.failed) {
 		json_object_put(object);
@@ -284,7 +284,7 @@ static int read_item(struct reader *reader, const struct place *place, const str
         struct list *list)
 {
 	if (field->type == FIELD_TEXTS) {
-		const char *text;
+		const char *text = NULL;
 		int result = read_text(reader, place, value, &text);
 		return result ? result : list_add_pointer(reader->arena, list, (void *)(uintptr_t)text);
 	}
@@ -304,7 +304,7 @@ static int read_list(struct reader *reader, const struct place *place, const str
 		return wrong(reader, place, "an array", value);
 	size_t length = json_object_array_length(value);
 	for (size_t i = 0; i < length; i++) {
-		struct place item = {.above = place, .index = i};
+		struct place item = { .above = place, .index = i };
 		int result = read_item(reader, &item, field, json_object_array_get_idx(value, i), list);
 		if (result)
 			return result;
@@ -318,7 +318,7 @@ static int read_map(struct reader *reader, const struct place *place, json_objec
 		return wrong(reader, place, "an object", value);
 	json_object_object_foreach(value, key, number)
 	{
-		struct place item = {.above = place, .key = key};
+		struct place item = { .above = place, .key = key };
 		struct map_entry *entry = list_add_size(reader->arena, list, sizeof(*entry));
 		if (!entry)
 			return error_set(reader->error, -ENOMEM, "document");
@@ -384,7 +384,7 @@ static int read_record(
 		json_object *value;
 		if (!json_object_object_get_ex(object, field->key, &value) || !value)
 			continue;
-		struct place here = {.above = place, .key = field->key};
+		struct place here = { .above = place, .key = field->key };
 		int result = read_field(reader, &here, field, value, (char *)data + field->offset);
 		if (result)
 			return result;
@@ -395,7 +395,7 @@ static int read_record(
 int record_from_json(
         const struct record *record, json_object *object, struct arena *arena, void *data, struct error *error)
 {
-	struct reader reader = {.arena = arena, .error = error};
+	struct reader reader = { .arena = arena, .error = error };
 	return read_record(&reader, NULL, record, object, data);
 }
 
@@ -431,15 +431,15 @@ json_object *json_parse(const char *text, size_t length, const char *source, str
 /* ---- documents ---- */
 
 static const struct field host_facts_fields[] = {
-        FIELD(TEXT, struct host_facts, hostname, "host name"),
-        FIELD(TEXT, struct host_facts, kernel, "kernel release"),
-        FIELD(TEXT, struct host_facts, architecture, "machine"),
+	FIELD(TEXT, struct host_facts, hostname, "host name"),
+	FIELD(TEXT, struct host_facts, kernel, "kernel release"),
+	FIELD(TEXT, struct host_facts, architecture, "machine"),
 };
 RECORD(host_facts_record, host_facts, host_facts_fields);
 
 static const struct field report_fields[] = {
-        FIELD_OF(RECORDS, struct report, findings, finding_record, "what is the matter"),
-        FIELD_OF(RECORDS, struct report, not_collected, not_collected_record, "what is unknown and why"),
+	FIELD_OF(RECORDS, struct report, findings, finding_record, "what is the matter"),
+	FIELD_OF(RECORDS, struct report, not_collected, not_collected_record, "what is unknown and why"),
 };
 static RECORD(report_record, report, report_fields);
 
@@ -447,7 +447,7 @@ json_object *document_to_json(const char *schema, const char *origin, const stru
         const struct record *record, const void *document, const struct report *report)
 {
 	static const struct report empty;
-	struct writer writer = {0};
+	struct writer writer = { 0 };
 	json_object *object = json_object_new_object();
 	if (!object)
 		return NULL;

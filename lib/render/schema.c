@@ -153,7 +153,7 @@ json_object *record_schema(const char *name, const struct record *record)
 	            *definitions = json_object_new_object();
 	add_constant(properties, required, "schema", text(name));
 	add_constant(properties, required, "version", json_object_new_int(1));
-	static const char *const texts[] = {"tool_version", "origin"};
+	static const char *const texts[] = { "tool_version", "origin" };
 	for (size_t i = 0; i < 2; i++) {
 		json_object_object_add(properties, texts[i], type_or_null("string"));
 		json_object_array_add(required, text(texts[i]));

@@ -17,7 +17,7 @@ static void elements_never_move(void **state)
 {
 	(void)state;
 	struct arena *arena = test_arena();
-	elements list = {0};
+	elements list = { 0 };
 	struct element *first = list_add(arena, &list);
 	assert_null(first->name);
 	first->value = 1;
@@ -41,7 +41,7 @@ static void texts_are_copied(void **state)
 {
 	(void)state;
 	struct arena *arena = test_arena();
-	struct strings names = {0};
+	struct strings names = { 0 };
 	char name[] = "mlx5_0";
 	assert_int_equal(strings_add(arena, &names, name), 0);
 	name[5] = '1';
@@ -57,7 +57,7 @@ static void exhaustion_is_an_answer(void **state)
 {
 	(void)state;
 	struct arena *arena = arena_new(4096);
-	elements list = {0};
+	elements list = { 0 };
 	uint32_t added = 0;
 	while (list_add(arena, &list))
 		added++;
@@ -95,10 +95,10 @@ static void a_killed_writer_leaves_a_consistent_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(elements_never_move),
-	        cmocka_unit_test(texts_are_copied),
-	        cmocka_unit_test(exhaustion_is_an_answer),
-	        cmocka_unit_test(a_killed_writer_leaves_a_consistent_list),
+		cmocka_unit_test(elements_never_move),
+		cmocka_unit_test(texts_are_copied),
+		cmocka_unit_test(exhaustion_is_an_answer),
+		cmocka_unit_test(a_killed_writer_leaves_a_consistent_list),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static char *compact(const struct record *record, const void *data)
 
 static json_object *parse(const char *text)
 {
-	struct error error = {0};
+	struct error error = { 0 };
 	json_object *object = json_parse(text, strlen(text), "test", &error);
 	if (!object)
 		fail_msg("%s", error.text);
@@ -30,7 +30,7 @@ static json_object *parse(const char *text)
 static void an_empty_model_is_all_unknown(void **state)
 {
 	(void)state;
-	struct verdict verdict = {0};
+	struct verdict verdict = { 0 };
 	char *text = compact(&verdict_record, &verdict);
 	assert_string_equal(text, "{\"outcome\":null,\"layer\":null,\"candidates\":[],\"confidence\":null,"
 	                          "\"summary\":null,\"because\":[],\"not_observed\":[],\"next_steps\":[]}\n");
@@ -43,11 +43,11 @@ static void rates_keep_their_fraction(void **state)
 	static const struct {
 		int64_t mbps;
 		const char *expected;
-	} rates[] = {{2500, "\"rate_gbps\":2.5,"}, {100000, "\"rate_gbps\":100,"}, {14062, "\"rate_gbps\":14.062,"},
-	        {0, "\"rate_gbps\":0,"}};
+	} rates[] = { { 2500, "\"rate_gbps\":2.5," }, { 100000, "\"rate_gbps\":100," },
+		{ 14062, "\"rate_gbps\":14.062," }, { 0, "\"rate_gbps\":0," } };
 	struct arena *arena = test_arena();
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
-		struct host host = {.arena = arena};
+		struct host host = { .arena = arena };
 		struct rdma_device *device = list_add(arena, &host.devices);
 		struct port *port = list_add(arena, &device->ports);
 		port->rate_mbps = num(rates[i].mbps);
@@ -55,7 +55,7 @@ static void rates_keep_their_fraction(void **state)
 		assert_non_null(strstr(text, rates[i].expected));
 
 		json_object *object = parse(text);
-		struct host back = {0};
+		struct host back = { 0 };
 		assert_int_equal(record_from_json(&topo_record, object, arena, &back, NULL), 0);
 		assert_true(num_is(back.devices.items[0]->ports.items[0]->rate_mbps, rates[i].mbps));
 		json_object_put(object);
@@ -75,7 +75,7 @@ static void a_document_reads_back_as_it_was_written(void **state)
 	        "\"buffer\":{\"pages\":2,\"pages_on_node\":{\"0\":1,\"1\":1}}},"
 	        "\"verdict\":{\"outcome\":\"not-run\",\"layer\":\"undetermined\",\"candidates\":[\"network\"]}}";
 	struct arena *arena = test_arena();
-	struct probe_document first = {0}, second = {0};
+	struct probe_document first = { 0 }, second = { 0 };
 	json_object *object = parse(written);
 	assert_int_equal(record_from_json(&probe_record, object, arena, &first, NULL), 0);
 	json_object_put(object);
@@ -105,25 +105,25 @@ static void wrong_values_are_named_by_their_path(void **state)
 	static const struct {
 		const char *text, *message;
 	} wrong[] = {
-	        {"[]", "document: an object expected, found array"},
-	        {"{\"evidence\":3}", "evidence: an object expected, found int"},
-	        {"{\"evidence\":{\"operations\":[{},{\"bytes\":\"x\"}]}}",
-	                "evidence.operations[1].bytes: a whole number expected, found string"},
-	        {"{\"evidence\":{\"operations\":[{\"bytes\":1.5}]}}",
-	                "evidence.operations[0].bytes: a whole number expected, found double"},
-	        {"{\"evidence\":{\"operations\":[{\"bytes\":18446744073709551615}]}}",
-	                "evidence.operations[0].bytes: a number in range expected, found int"},
-	        {"{\"evidence\":{\"operations\":[null]}}", "evidence.operations[0]: an object expected, found null"},
-	        {"{\"verdict\":{\"layer\":\"moon\"}}", "verdict.layer: unknown word \"moon\""},
-	        {"{\"verdict\":{\"because\":[7]}}", "verdict.because[0]: a string expected, found int"},
-	        {"{\"evidence\":{\"buffer\":{\"pages_on_node\":{\"x\":1}}}}",
-	                "evidence.buffer.pages_on_node.x: a number as key expected, found int"},
+		{ "[]", "document: an object expected, found array" },
+		{ "{\"evidence\":3}", "evidence: an object expected, found int" },
+		{ "{\"evidence\":{\"operations\":[{},{\"bytes\":\"x\"}]}}",
+		        "evidence.operations[1].bytes: a whole number expected, found string" },
+		{ "{\"evidence\":{\"operations\":[{\"bytes\":1.5}]}}",
+		        "evidence.operations[0].bytes: a whole number expected, found double" },
+		{ "{\"evidence\":{\"operations\":[{\"bytes\":18446744073709551615}]}}",
+		        "evidence.operations[0].bytes: a number in range expected, found int" },
+		{ "{\"evidence\":{\"operations\":[null]}}", "evidence.operations[0]: an object expected, found null" },
+		{ "{\"verdict\":{\"layer\":\"moon\"}}", "verdict.layer: unknown word \"moon\"" },
+		{ "{\"verdict\":{\"because\":[7]}}", "verdict.because[0]: a string expected, found int" },
+		{ "{\"evidence\":{\"buffer\":{\"pages_on_node\":{\"x\":1}}}}",
+		        "evidence.buffer.pages_on_node.x: a number as key expected, found int" },
 	};
 	struct arena *arena = test_arena();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		json_object *object = parse(wrong[i].text);
-		struct probe_document document = {0};
-		struct error error = {0};
+		struct probe_document document = { 0 };
+		struct error error = { 0 };
 		assert_int_equal(record_from_json(&probe_record, object, arena, &document, &error), -EINVAL);
 		assert_string_equal(error.text, wrong[i].message);
 		json_object_put(object);
@@ -134,10 +134,10 @@ static void wrong_values_are_named_by_their_path(void **state)
 static void foreign_bytes_are_refused(void **state)
 {
 	(void)state;
-	static const char *const wrong[] = {"", "{", "{\"a\":1} x", "null", "{\"a\":\"\xff\"}",
-	        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
+	static const char *const wrong[] = { "", "{", "{\"a\":1} x", "null", "{\"a\":\"\xff\"}",
+		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		struct error error = {0};
+		struct error error = { 0 };
 		json_object *object = json_parse(wrong[i], strlen(wrong[i]), "file.json", &error);
 		if (object)
 			fail_msg("accepted: %s", wrong[i]);
@@ -152,13 +152,14 @@ static void invalid_utf8_becomes_a_replacement(void **state)
 	(void)state;
 	static const struct {
 		const char *from, *to;
-	} texts[] = {{"ib\xff"
-	              "0",
-	                     "ib\xef\xbf\xbd"
-	                     "0"},
-	        {"\xc3\xa9", "\xc3\xa9"}, {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
-	        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-	        {"\xf0\x9f\x98", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
+	} texts[] = { { "ib\xff"
+		        "0",
+		              "ib\xef\xbf\xbd"
+		              "0" },
+		{ "\xc3\xa9", "\xc3\xa9" }, { "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xf0\x9f\x98", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" } };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		char *clean = utf8_clean(texts[i].from);
 		assert_string_equal(clean, texts[i].to);
@@ -170,8 +171,8 @@ static void the_envelope_surrounds_the_document(void **state)
 {
 	(void)state;
 	struct arena *arena = test_arena();
-	struct report report = {.arena = arena};
-	struct gid_document document = {0};
+	struct report report = { .arena = arena };
+	struct gid_document document = { 0 };
 	struct finding *finding =
 	        report_finding(&report, "gid-stale", SEVERITY_WARNING, "mlx5_0/1/gid/3", "%s", "gone");
 	report_evidence(&report, finding, "RTM_GETADDR", "address", "%d", 1);
@@ -197,7 +198,7 @@ static void the_envelope_surrounds_the_document(void **state)
 static void every_record_has_a_schema(void **state)
 {
 	(void)state;
-	static const struct record *const records[] = {&topo_record, &gid_record, &probe_record};
+	static const struct record *const records[] = { &topo_record, &gid_record, &probe_record };
 	for (size_t i = 0; i < 3; i++) {
 		json_object *schema = record_schema("rdmadiag.test", records[i]), *required, *definitions;
 		assert_true(json_object_object_get_ex(schema, "required", &required));
@@ -211,14 +212,14 @@ static void every_record_has_a_schema(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(an_empty_model_is_all_unknown),
-	        cmocka_unit_test(rates_keep_their_fraction),
-	        cmocka_unit_test(a_document_reads_back_as_it_was_written),
-	        cmocka_unit_test(wrong_values_are_named_by_their_path),
-	        cmocka_unit_test(foreign_bytes_are_refused),
-	        cmocka_unit_test(invalid_utf8_becomes_a_replacement),
-	        cmocka_unit_test(the_envelope_surrounds_the_document),
-	        cmocka_unit_test(every_record_has_a_schema),
+		cmocka_unit_test(an_empty_model_is_all_unknown),
+		cmocka_unit_test(rates_keep_their_fraction),
+		cmocka_unit_test(a_document_reads_back_as_it_was_written),
+		cmocka_unit_test(wrong_values_are_named_by_their_path),
+		cmocka_unit_test(foreign_bytes_are_refused),
+		cmocka_unit_test(invalid_utf8_becomes_a_replacement),
+		cmocka_unit_test(the_envelope_surrounds_the_document),
+		cmocka_unit_test(every_record_has_a_schema),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void names_sort_by_the_value_of_their_digits(void **state)
 	assert_true(natural_compare("mlx5_1", "mlx5_1_dma") < 0);
 	assert_true(natural_compare("ibP9p1", "ibP57247p0s2") < 0);
 	assert_true(natural_compare("x18446744073709551617", "x18446744073709551616") > 0);
-	const char *names[] = {"irdma10", "irdma9", "irdma1"};
+	const char *names[] = { "irdma10", "irdma9", "irdma1" };
 	qsort(names, 3, sizeof(*names), natural_compare_pointers);
 	assert_string_equal(names[0], "irdma1");
 	assert_string_equal(names[2], "irdma10");
@@ -92,7 +92,7 @@ static void cpu_lists_are_the_kernels(void **state)
 	assert_false(cpuset_intersects(&set, &all));
 	cpuset_free(&set);
 	cpuset_free(&all);
-	static const char *const wrong[] = {"3-1", "a", "1-", "1;2", "-1", "99999999", "0-4000000000"};
+	static const char *const wrong[] = { "3-1", "a", "1-", "1;2", "-1", "99999999", "0-4000000000" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(cpuset_parse(wrong[i], &set), -EINVAL);
 }
@@ -109,12 +109,12 @@ static void blanks_at_the_end_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(numbers_fill_the_text),
-	        cmocka_unit_test(names_sort_by_the_value_of_their_digits),
-	        cmocka_unit_test(guids_have_four_groups),
-	        cmocka_unit_test(gids_have_eight_full_groups),
-	        cmocka_unit_test(cpu_lists_are_the_kernels),
-	        cmocka_unit_test(blanks_at_the_end_go),
+		cmocka_unit_test(numbers_fill_the_text),
+		cmocka_unit_test(names_sort_by_the_value_of_their_digits),
+		cmocka_unit_test(guids_have_four_groups),
+		cmocka_unit_test(gids_have_eight_full_groups),
+		cmocka_unit_test(cpu_lists_are_the_kernels),
+		cmocka_unit_test(blanks_at_the_end_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
