@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* compare: what differs between nodes, and which is the odd one out. */
+#include "cmd.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "compare/compare.h"
+#include "render/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOCUMENTS_LIMIT = 4096, ARENA_SIZE = 256 << 20 };
+
+static void free_documents(json_object **documents, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		json_object_put(documents[i]);
+	free(documents);
+}
+
+static int load(const char *const *files, size_t count, json_object **documents, struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		autofree char *text = NULL;
+		size_t length = 0;
+		int result = file_read(files[i], &text, &length, error);
+		if (result)
+			return result;
+		documents[i] = json_parse(text, length, files[i], error);
+		if (!documents[i])
+			return error->code;
+	}
+	return 0;
+}
+
+/* "fw_version of devices[mlx5_0]" would need a grammar; the path itself is what `jq` users know. */
+static void print_difference(const struct difference *difference)
+{
+	printf("%s\n", difference->path);
+	list_each(value, &difference->values) {
+		const char *text = value->value ? value->value : "(not there)";
+		printf("    %-24s ", !strcmp(text, "null") && strchr(difference->path, '[') &&
+		                                     difference->path[strlen(difference->path) - 1] == ']'
+		                             ? "(there)"
+		                             : text);
+		for (uint32_t i = 0; i < value->documents.count; i++)
+			printf("%s%s", i ? ", " : "", value->documents.items[i]);
+		printf("%s\n", difference->odd_one_out && value_index ? "   <- odd one out" : "");
+	}
+}
+
+static void print_comparison(const struct comparison *comparison)
+{
+	if (!comparison->differences.count) {
+		printf("%u documents, no difference\n", comparison->documents.count);
+		return;
+	}
+	list_each(difference, &comparison->differences)
+		print_difference(difference);
+	printf("\n%u documents, %u difference%s\n", comparison->documents.count, comparison->differences.count,
+	        comparison->differences.count == 1 ? "" : "s");
+	list_each(document, &comparison->documents)
+		if (document->odd.value)
+			printf("%s is the odd one out in %" PRId64 " of them\n", document->name, document->odd.value);
+}
+
+static int compare_files(const char *const *files, size_t count, const struct common_options *common)
+{
+	struct error error = { 0 };
+	autocall(arena_freep) struct arena *arena = arena_new(ARENA_SIZE);
+	json_object **documents = calloc(count, sizeof(json_object *));
+	struct comparison comparison = { 0 };
+	int result =
+	        arena && documents ? load(files, count, documents, &error) : error_set(&error, -ENOMEM, "comparing");
+	if (!result)
+		result = compare_documents(documents, files, count, arena, &comparison, &error);
+	if (documents)
+		free_documents(documents, count);
+	if (result)
+		complain("%s", error.text);
+	if (common->json)
+		print_document("rdmadiag.compare", common, "snapshot", NULL, &comparison_record, &comparison, NULL);
+	else if (!result)
+		print_comparison(&comparison);
+	return result ? EXIT_NOTHING : comparison.differences.count ? EXIT_FOUND : EXIT_DONE;
+}
+
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	int option = command_getopt(command, argc, argv, common);
+	if (option != OPTION_END)
+		return option_status(option);
+	if (argc - optind < 2)
+		return usage_error(command, "at least two documents are needed");
+	if (argc - optind > DOCUMENTS_LIMIT)
+		return usage_error(command, "more than %d documents", DOCUMENTS_LIMIT);
+	return compare_files((const char *const *)argv + optind, (size_t)(argc - optind), common);
+}
+
+const struct command compare_command = {
+	.name = "compare",
+	.arguments = "A.json B.json...",
+	.summary = "Shows what differs between nodes, and which is the odd one out.",
+	.options = (const struct option_help[]){ { 0 } },
+	.run = run,
+};

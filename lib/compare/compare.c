@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/compare.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_LIMIT = 512 };
+
+static const struct field compared_value_fields[] = {
+	FIELD(TEXT, struct compared_value, value, "the value as JSON, null: not there"),
+	FIELD(TEXTS, struct compared_value, documents, "documents that have it"),
+};
+static RECORD(compared_value_record, compared_value, compared_value_fields);
+
+static const struct field difference_fields[] = {
+	FIELD(TEXT, struct difference, path, "what differs"),
+	FIELD_OF(RECORDS, struct difference, values, compared_value_record, "its values, most frequent first"),
+	FIELD(TEXT, struct difference, odd_one_out, "the one document that disagrees with all others"),
+};
+static RECORD(difference_record, difference, difference_fields);
+
+static const struct field compared_document_fields[] = {
+	FIELD(TEXT, struct compared_document, name, "name used in this comparison"),
+	FIELD(TEXT, struct compared_document, file, "file"),
+	FIELD(TEXT, struct compared_document, hostname, "host name in it"),
+	FIELD(NUMBER, struct compared_document, odd, "differences in which it is the odd one out"),
+};
+static RECORD(compared_document_record, compared_document, compared_document_fields);
+
+static const struct field comparison_fields[] = {
+	FIELD_OF(RECORDS, struct comparison, documents, compared_document_record, "what was compared"),
+	FIELD_OF(RECORDS, struct comparison, differences, difference_record, "what differs"),
+	FIELD(TEXT, struct comparison, odd_one_out, "the document that most often disagrees with all others"),
+};
+RECORD(comparison_record, comparison, comparison_fields);
+
+/* ---- flattening: path → one value for each document ---- */
+
+/* Keys whose values differ between healthy nodes by nature. */
+static const char *const ignored_keys[] = { "hostname", "origin", "process", "node_guid", "sys_image_guid", "gid", "ip",
+	"ifindex", "lid", "partner_mac", "mac", "pid", "qpn", "psn", "sq_psn", "rq_psn", "rkey", "lkey",
+	"buffer_address", "wr_id", "clock", "tcp", "statistics", "evidence_items" };
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+	return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+static bool is_ignored(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ignored_keys); i++)
+		if (!strcmp(ignored_keys[i], key))
+			return true;
+	return ends_with(key, "_ns");
+}
+
+struct flattener {
+	json_object *table; /* path → array with a string (or null) for each document */
+	size_t document, count;
+	bool failed;
+};
+
+static void flatten(struct flattener *flattener, const char *path, json_object *value);
+
+static json_object *row(struct flattener *flattener, const char *path)
+{
+	json_object *values;
+	if (json_object_object_get_ex(flattener->table, path, &values))
+		return values;
+	values = json_object_new_array_ext((int)flattener->count);
+	if (!values || json_object_object_add(flattener->table, path, values)) {
+		json_object_put(values);
+		return NULL;
+	}
+	return values;
+}
+
+static void flatten_leaf(struct flattener *flattener, const char *path, json_object *value)
+{
+	json_object *values = row(flattener, path);
+	json_object *text = json_object_new_string(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+	if (!values || !text || json_object_array_put_idx(values, flattener->document, text)) {
+		json_object_put(text);
+		flattener->failed = true;
+	}
+}
+
+/* What names an element of a list, by the keys that the documents use; false: only its position does. */
+static bool element_name(json_object *element, char *name, size_t size)
+{
+	static const char *const keys[][3] = { { "device", "port", "index" }, { "device", "port", "consumer" },
+		{ "device", "port" }, { "id", "subject" }, { "what", "subject" }, { "side", "name" }, { "name" },
+		{ "number" }, { "id" }, { "side", "step" }, { "side", "to" }, { "step" }, { "address" }, { "path" },
+		{ "index" } };
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		size_t length = 0;
+		bool complete = true;
+		for (size_t k = 0; k < 3 && keys[i][k]; k++) {
+			json_object *part;
+			complete = complete && json_object_object_get_ex(element, keys[i][k], &part) && part;
+			if (complete && length < size)
+				length += (size_t)snprintf(name + length, size - length, "%s%s", k ? "/" : "",
+				        json_object_get_string(part));
+		}
+		if (complete)
+			return true;
+	}
+	return false;
+}
+
+static void flatten_element(struct flattener *flattener, const char *path, json_object *element, size_t index)
+{
+	char name[128], below[PATH_LIMIT];
+	if (!element_name(element, name, sizeof(name)))
+		snprintf(name, sizeof(name), "%zu", index);
+	int length = snprintf(below, sizeof(below), "%s[%s]", path, name);
+	if (length >= (int)sizeof(below))
+		return;
+	flatten_leaf(flattener, below, NULL); /* its presence is a fact of its own */
+	flatten(flattener, below, element);
+}
+
+static void flatten_list(struct flattener *flattener, const char *path, json_object *list)
+{
+	size_t length = json_object_array_length(list);
+	if (!length || !json_object_is_type(json_object_array_get_idx(list, 0), json_type_object)) {
+		if (length)
+			flatten_leaf(flattener, path, list);
+		return;
+	}
+	for (size_t i = 0; i < length; i++)
+		flatten_element(flattener, path, json_object_array_get_idx(list, i), i);
+}
+
+static void flatten_object(struct flattener *flattener, const char *path, json_object *object)
+{
+	json_object_object_foreach(object, key, value)
+	{
+		char below[PATH_LIMIT];
+		if (is_ignored(key) ||
+		        snprintf(below, sizeof(below), "%s%s%s", path, *path ? "." : "", key) >= (int)sizeof(below))
+			continue;
+		flatten(flattener, below, value);
+	}
+}
+
+static void flatten(struct flattener *flattener, const char *path, json_object *value)
+{
+	if (json_object_is_type(value, json_type_object))
+		flatten_object(flattener, path, value);
+	else if (json_object_is_type(value, json_type_array))
+		flatten_list(flattener, path, value);
+	else
+		flatten_leaf(flattener, path, value);
+}
+
+/* ---- differences ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static int by_frequency(const void *a, const void *b)
+{
+	const struct compared_value *one = *(struct compared_value *const *)a,
+	                            *two = *(struct compared_value *const *)b;
+	if (one->documents.count != two->documents.count)
+		return one->documents.count > two->documents.count ? -1 : 1;
+	return strcmp(one->documents.items[0], two->documents.items[0]);
+}
+
+static int group_value(struct difference *difference, struct arena *arena, const char *text, const char *document)
+{
+	struct compared_value *group = NULL;
+	list_each(value, &difference->values)
+		if (same_text(value->value, text))
+			group = value;
+	if (!group) {
+		group = list_add(arena, &difference->values);
+		if (!group)
+			return -ENOMEM;
+		group->value = arena_strdup(arena, text);
+	}
+	return strings_add(arena, &group->documents, document);
+}
+
+static int add_difference(struct comparison *comparison, struct arena *arena, const char *path, json_object *values)
+{
+	struct difference difference = { 0 };
+	list_each(document, &comparison->documents) {
+		json_object *value = json_object_array_get_idx(values, document_index);
+		int result =
+		        group_value(&difference, arena, value ? json_object_get_string(value) : NULL, document->name);
+		if (result)
+			return result;
+	}
+	if (difference.values.count < 2)
+		return 0;
+	qsort(difference.values.items, difference.values.count, sizeof(*difference.values.items), by_frequency);
+	struct compared_value *last = difference.values.items[difference.values.count - 1];
+	if (comparison->documents.count > 2 && difference.values.count == 2 && last->documents.count == 1)
+		difference.odd_one_out = last->documents.items[0];
+	difference.path = arena_strdup(arena, path);
+	struct difference *added = list_add(arena, &comparison->differences);
+	if (!added)
+		return -ENOMEM;
+	*added = difference;
+	return 0;
+}
+
+static void find_odd_one(struct comparison *comparison)
+{
+	int64_t most = 0;
+	list_each(document, &comparison->documents) {
+		document->odd = num(0);
+		list_each(difference, &comparison->differences)
+			document->odd.value += same_text(difference->odd_one_out, document->name);
+		if (document->odd.value == most)
+			comparison->odd_one_out = NULL;
+		if (document->odd.value > most) {
+			most = document->odd.value;
+			comparison->odd_one_out = document->name;
+		}
+	}
+}
+
+/* ---- documents ---- */
+
+static const char *text_of(json_object *object, const char *key)
+{
+	json_object *value;
+	return json_object_object_get_ex(object, key, &value) && value ? json_object_get_string(value) : NULL;
+}
+
+static int check_kind(json_object *const *documents, const char *const *files, size_t count, struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *schema = text_of(documents[i], "schema"), *version = text_of(documents[i], "version");
+		if (!schema || !version || strncmp(schema, "rdmadiag.", 9))
+			return error_say(error, -EINVAL, "%s: not a document of rdmadiag (no \"schema\")", files[i]);
+		const char *first = text_of(documents[0], "schema");
+		if (strcmp(schema, first) || strcmp(version, text_of(documents[0], "version")))
+			return error_say(error, -EINVAL, "%s is %s version %s, but %s is %s version %s", files[i],
+			        schema, version, files[0], first, text_of(documents[0], "version"));
+	}
+	return 0;
+}
+
+static bool hostnames_differ(const struct comparison *comparison)
+{
+	list_each(document, &comparison->documents) {
+		if (!document->hostname)
+			return false;
+		list_each(other, &comparison->documents)
+			if (other != document && same_text(other->hostname, document->hostname))
+				return false;
+	}
+	return true;
+}
+
+static int name_documents(json_object *const *documents, const char *const *files, size_t count, struct arena *arena,
+        struct comparison *comparison)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct compared_document *document = list_add(arena, &comparison->documents);
+		if (!document)
+			return -ENOMEM;
+		json_object *host;
+		if (json_object_object_get_ex(documents[i], "host", &host))
+			document->hostname = arena_strdup(arena, text_of(host, "hostname"));
+		document->file = document->name = arena_strdup(arena, files[i]);
+		if (!document->file)
+			return -ENOMEM;
+	}
+	if (hostnames_differ(comparison))
+		list_each(document, &comparison->documents)
+			document->name = document->hostname;
+	return 0;
+}
+
+int compare_documents(json_object *const *documents, const char *const *files, size_t count, struct arena *arena,
+        struct comparison *comparison, struct error *error)
+{
+	int result = check_kind(documents, files, count, error);
+	if (result)
+		return result;
+	struct flattener flattener = { .table = json_object_new_object(), .count = count };
+	flattener.failed = !flattener.table;
+	for (; !flattener.failed && flattener.document < count; flattener.document++)
+		flatten(&flattener, "", documents[flattener.document]);
+	result = flattener.failed ? -ENOMEM : name_documents(documents, files, count, arena, comparison);
+	if (!result) {
+		json_object_object_foreach(flattener.table, path, values)
+		{
+			result = add_difference(comparison, arena, path, values);
+			if (result)
+				break;
+		}
+	}
+	json_object_put(flattener.table);
+	find_odd_one(comparison);
+	return result ? error_set(error, result, "comparing") : 0;
+}

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# compare: what differs, who is the odd one out, and what is no document.
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# document HOST FIRMWARE GUID [EXTRA-DEVICE]
+document() {
+	cat <<-END
+	{"schema":"rdmadiag.topo","version":1,"host":{"hostname":"$1","kernel":"6.1"},"devices":[
+	 {"name":"mlx5_10","fw_version":"20.39","node_guid":"1:$3","ports":[]},
+	 {"name":"mlx5_2","fw_version":"$2","node_guid":"2:$3","ports":[{"number":1,"state":"ACTIVE","active_mtu":4096}]}${4-}],
+	 "findings":[],"not_collected":[]}
+	END
+}
+document a 20.39 x >"$dir/a.json"
+document b 20.39 y >"$dir/b.json"
+document c 20.35 z >"$dir/c.json"
+
+status_is 0 "GUIDs and host names are no difference" "$RDMADIAG" compare "$dir/a.json" "$dir/b.json"
+like "$output" "^2 documents, no difference$" "and it says so"
+status_is 1 "a different firmware is one" "$RDMADIAG" compare "$dir/a.json" "$dir/b.json" "$dir/c.json"
+like "$output" '^devices\[mlx5_2\]\.fw_version$' "named by device, not by position"
+like "$output" '"20.39" +a, b$' "the values of the many"
+like "$output" '"20.35" +c   <- odd one out$' "and of the odd one"
+like "$output" '^c is the odd one out in 1 of them$' "which is named"
+status_is 1 "with --json too" "$RDMADIAG" compare --json "$dir/a.json" "$dir/b.json" "$dir/c.json"
+is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["schema"], d["odd_one_out"], len(d["differences"]))' <<<"$output")" \
+	"rdmadiag.compare c 1" "the document says the same"
+document d 20.39 w ',{"name":"mlx5_3","ports":[]}' >"$dir/d.json"
+status_is 1 "a device too many is a difference" "$RDMADIAG" compare "$dir/a.json" "$dir/b.json" "$dir/d.json"
+like "$output" '^devices\[mlx5_3\]$' "named once as a whole"
+like "$output" '\(not there\) +a, b$' "missing in the others"
+
+status_is 2 "one document is wrong usage" "$RDMADIAG" compare "$dir/a.json"
+status_is 3 "a file that is not there" "$RDMADIAG" compare "$dir/a.json" "$dir/none.json"
+like "$errors" "none.json: No such file" "is named"
+echo '{"schema":"rdmadiag.gid","version":1}' >"$dir/gid.json"
+status_is 3 "documents of two kinds" "$RDMADIAG" compare "$dir/a.json" "$dir/gid.json"
+like "$errors" "gid.json is rdmadiag.gid version 1, but .*a.json is rdmadiag.topo" "are told apart"
+echo '{"a":1' >"$dir/cut.json"
+status_is 3 "a document cut short" "$RDMADIAG" compare "$dir/a.json" "$dir/cut.json"
+like "$errors" "cut.json: not valid JSON" "is named"
+echo '{}' >"$dir/other.json"
+status_is 3 "JSON of somebody else" "$RDMADIAG" compare "$dir/other.json" "$dir/a.json"
+like "$errors" 'other.json: not a document of rdmadiag' "is named"
+mkfifo "$dir/fifo"
+status_is 3 "a FIFO" timeout 10 "$RDMADIAG" compare "$dir/a.json" "$dir/fifo"
+like "$errors" 'fifo: not a regular file' "does not block"
+done_testing
