@@ -126,6 +126,12 @@ run-asan:
 demo: all
 	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag $(SRC)/tests/guest/demo
 
+# ---- benchmarks: ratios in one run, in the guest ----
+
+.PHONY: bench
+bench: setup-check all
+	$(Q)O=$(O) CC=$(CC) $(SRC)/tests/bench/run
+
 # ---- style ----
 
 C_FILES = $(shell cd $(SRC) && git ls-files '*.c' '*.h' 2>/dev/null || find cmd lib tests -name '*.[ch]')
@@ -163,5 +169,6 @@ help:
 	@echo 'all (default)   build/rdmadiag             demo      topo, gid and probe on RDMA devices'
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
+	@echo 'bench           beside the peers, in the guest'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
 	@echo 'variables: CC CFLAGS CPPFLAGS LDFLAGS O=DIR V=1'
