@@ -126,6 +126,25 @@ run-asan:
 demo: all
 	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag $(SRC)/tests/guest/demo
 
+# ---- fuzzers: make fuzz T=60, seconds each (libFuzzer, clang) ----
+
+T ?= 60
+FUZZERS := $(patsubst $(SRC)/tests/fuzz/fuzz_%.c,%,$(sort $(wildcard $(SRC)/tests/fuzz/fuzz_*.c)))
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+.PHONY: fuzz
+fuzz: setup-fuzz
+	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' fuzz-programs
+	$(Q)for name in $(FUZZERS); do echo "fuzzing $$name for $(T) s"; mkdir -p $(O)/fuzz/corpus/$$name; \
+		$(O)/fuzz/fuzz_$$name -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
+		-artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus/$$name $(SRC)/tests/fuzz/corpus/$$name || exit 1; done
+.PHONY: setup-fuzz fuzz-programs
+setup-fuzz:
+	$(Q)$(SRC)/tools/setup build lint
+fuzz-programs: $(patsubst %,$(O)/fuzz_%,$(FUZZERS))
+$(O)/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/librdmadiag.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
+
 # ---- benchmarks: ratios in one run, in the guest ----
 
 .PHONY: bench
@@ -169,6 +188,6 @@ help:
 	@echo 'all (default)   build/rdmadiag             demo      topo, gid and probe on RDMA devices'
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
-	@echo 'bench           beside the peers, in the guest'
+	@echo 'bench           beside the peers, in the guest  fuzz T=60  every parser of foreign bytes'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
 	@echo 'variables: CC CFLAGS CPPFLAGS LDFLAGS O=DIR V=1'
