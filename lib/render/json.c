@@ -399,6 +399,15 @@ int record_from_json(
 	return read_record(&reader, NULL, record, object, data);
 }
 
+/* The text of json_parse() need not end with a NUL. */
+static bool is_blank(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!text[i] || !strchr(" \t\r\n", text[i]))
+			return false;
+	return true;
+}
+
 json_object *json_parse(const char *text, size_t length, const char *source, struct error *error)
 {
 	if (length > INT32_MAX) {
@@ -416,7 +425,7 @@ json_object *json_parse(const char *text, size_t length, const char *source, str
 	size_t end = json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);
 	/* A whole value, nothing but blanks behind it, and not the bare "null" that json-c gives as a NULL pointer. */
-	bool trailing = status == json_tokener_success && strspn(text + end, " \t\r\n") < length - end;
+	bool trailing = status == json_tokener_success && !is_blank(text + end, length - end);
 	if (status == json_tokener_success && object && !trailing)
 		return object;
 	const char *reason = status == json_tokener_continue  ? "ends in the middle"

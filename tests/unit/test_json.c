@@ -146,6 +146,19 @@ static void foreign_bytes_are_refused(void **state)
 	}
 }
 
+static void the_text_need_not_end_with_a_nul(void **state)
+{
+	(void)state;
+	char *text = malloc(3);
+	memcpy(text, "{}\n", 3);
+	json_object *object = json_parse(text, 3, "test", NULL);
+	assert_non_null(object);
+	json_object_put(object);
+	free(text);
+	struct error error = { 0 };
+	assert_null(json_parse("{}\0{}", 5, "test", &error)); /* a NUL is no blank */
+}
+
 /* Names from sysfs may hold any byte; JSON may not. */
 static void invalid_utf8_becomes_a_replacement(void **state)
 {
@@ -217,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_document_reads_back_as_it_was_written),
 		cmocka_unit_test(wrong_values_are_named_by_their_path),
 		cmocka_unit_test(foreign_bytes_are_refused),
+		cmocka_unit_test(the_text_need_not_end_with_a_nul),
 		cmocka_unit_test(invalid_utf8_becomes_a_replacement),
 		cmocka_unit_test(the_envelope_surrounds_the_document),
 		cmocka_unit_test(every_record_has_a_schema),
