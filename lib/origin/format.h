@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Names inside a snapshot that its reader (snapshot.c) and its writer (recorder.c) share; origin.h documents the form.
+ */
+#ifndef RDMADIAG_ORIGIN_FORMAT_H
+#define RDMADIAG_ORIGIN_FORMAT_H
+
+#include "base/error.h"
+#include "origin/tree.h"
+
+#include <linux/netlink.h>
+
+#define SNAPSHOT_ERRORS "errors"
+#define SNAPSHOT_NAMES "names"
+#define SNAPSHOT_PROCESS "process.json"
+#define SNAPSHOT_HOST "host.json"
+#define SNAPSHOT_VERBS "verbs"
+#define SNAPSHOT_NETLINK "netlink"
+
+/* In verbs/DEVICE.json, of a device that could not be opened or queried: an object of struct verbs_failure. */
+#define SNAPSHOT_VERBS_ERROR "error"
+
+enum {
+	SNAPSHOT_FILE_LIMIT = 64 << 20,     /* bytes of one file */
+	SNAPSHOT_ARCHIVE_LIMIT = 256 << 20, /* bytes of all files of an archive */
+};
+
+static inline const char *protocol_name(int protocol)
+{
+	return protocol == NETLINK_RDMA ? "rdma" : protocol == NETLINK_ROUTE ? "route" : "other";
+}
+
+/* Reads an archive into `tree` (archive.c). `path` names it in errors; `fd` stays the caller's. 0 or negative errno. */
+int archive_load(struct tree *tree, int fd, const char *path, struct error *error);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files of a snapshot by name: directories, files, and symbolic links that are resolved here and never by the
+ * kernel, so that no link of a foreign snapshot can leave it. Contents are in memory or left where they are.
+ */
+#ifndef RDMADIAG_ORIGIN_TREE_H
+#define RDMADIAG_ORIGIN_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum node_kind {
+	NODE_NAME, /* only the name is known: listed, but neither read nor entered when the snapshot was made */
+	NODE_DIRECTORY,
+	NODE_FILE,
+	NODE_LINK,
+};
+
+struct node {
+	const char *name; /* "" for the root */
+	struct node *parent, *next, *children;
+	enum node_kind kind;
+	int error;        /* positive errno that reading or entering it answers, 0: none */
+	const char *data; /* of a file: contents, NULL: not in memory; of a link: its target */
+	size_t length;
+};
+
+struct tree;
+
+/* What a snapshot may hold at most. */
+enum { TREE_ENTRY_LIMIT = 1 << 20, TREE_DEPTH_LIMIT = 64 };
+
+/* `size` bounds everything that is kept in memory. NULL without memory. */
+struct tree *tree_new(size_t size);
+void tree_free(struct tree *tree);
+struct node *tree_root(const struct tree *tree);
+/* Makes `node`, a directory, the root. */
+void tree_set_root(struct tree *tree, struct node *node);
+
+/* Memory that lives as long as the tree; NULL beyond its size. */
+void *tree_alloc(struct tree *tree, size_t size);
+
+/* The child of that name (no "/" in it), NULL: none. */
+struct node *tree_child(const struct tree *tree, const struct node *parent, const char *name, size_t length);
+/* Adds a child that is not there yet. NULL beyond the limits. */
+struct node *tree_add(struct tree *tree, struct node *parent, enum node_kind kind, const char *name, size_t length);
+/*
+ * The node at `path`, made with its directories where missing. -ENOTDIR where a file or link is in the way, -EINVAL for
+ * paths with "..", -ENOSPC beyond the limits. Links are followed only with `follow`.
+ */
+int tree_make(struct tree *tree, const char *path, enum node_kind kind, bool follow, struct node **made);
+
+/*
+ * The node behind `path` with links resolved, the last one only with `follow`. 0 or negative errno: ENOENT, ENOTDIR,
+ * ELOOP, or the error of a directory on the way.
+ */
+int tree_find(const struct tree *tree, const char *path, bool follow, struct node **found);
+
+/* The path of a node below the root, without a leading slash. Its length, or -ENAMETOOLONG. */
+int tree_path(const struct tree *tree, const struct node *node, char *buffer, size_t size);
+
+#endif
