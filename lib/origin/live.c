@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* This host. */
+#include "base/cleanup.h"
+#include "model/host.h"
+#include "origin/netlink.h"
+#include "origin/private.h"
+#include "source/process.h"
+#include "source/verbs_live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+struct live {
+	struct origin origin;
+	const char *sysfs; /* what stands for /sys */
+	struct nl_socket sockets[2];
+	struct verbs_devices *devices; /* NULL until a device is opened */
+};
+
+static struct live *live(struct origin *origin)
+{
+	return (struct live *)origin;
+}
+
+/* "sys/class/net" → "/sys/class/net", or below SYSFS_PATH. */
+static int host_path(struct origin *origin, const char *path, char *out, size_t size)
+{
+	const char *sysfs = live(origin)->sysfs;
+	int length = !strncmp(path, "sys", 3) ? snprintf(out, size, "%s%s", sysfs, path + 3)
+	                                      : snprintf(out, size, "/%s", path);
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static ssize_t live_read(struct origin *origin, const char *path, char *buffer, size_t size)
+{
+	char name[PATH_MAX];
+	if (host_path(origin, path, name, sizeof(name)))
+		return -ENAMETOOLONG;
+	autoclose int fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	size_t done = 0;
+	/* A file of sysfs gives everything at once: a short read there is its end. */
+	bool at_once = !strncmp(path, "sys/", 4);
+	while (done < size - 1) {
+		ssize_t got = read(fd, buffer + done, size - 1 - done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		done += (size_t)got;
+		if (!got || at_once)
+			break;
+	}
+	return (ssize_t)done;
+}
+
+static int live_list(struct origin *origin, struct arena *arena, const char *path, struct strings *names)
+{
+	char name[PATH_MAX];
+	if (host_path(origin, path, name, sizeof(name)))
+		return -ENAMETOOLONG;
+	DIR *directory = opendir(name);
+	if (!directory)
+		return -errno;
+	int result = 0;
+	for (struct dirent *entry; !result && (entry = readdir(directory));)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			result = strings_add(arena, names, entry->d_name);
+	closedir(directory);
+	return result;
+}
+
+static ssize_t live_readlink(struct origin *origin, const char *path, char *buffer, size_t size)
+{
+	char name[PATH_MAX];
+	if (host_path(origin, path, name, sizeof(name)))
+		return -ENAMETOOLONG;
+	ssize_t length = readlink(name, buffer, size - 1);
+	if (length < 0)
+		return -errno;
+	buffer[length] = '\0';
+	return length;
+}
+
+static int live_realpath(struct origin *origin, const char *path, char *buffer, size_t size)
+{
+	char name[PATH_MAX], resolved[PATH_MAX], root[PATH_MAX];
+	if (host_path(origin, path, name, sizeof(name)))
+		return -ENAMETOOLONG;
+	if (!realpath(name, resolved))
+		return -errno;
+	bool in_sysfs = !strncmp(path, "sys", 3);
+	const char *inside = resolved;
+	if (in_sysfs) {
+		/* SYSFS_PATH itself may go through links. */
+		if (!realpath(live(origin)->sysfs, root))
+			return -errno;
+		size_t length = strlen(root);
+		if (strncmp(resolved, root, length) || (resolved[length] && resolved[length] != '/'))
+			return -EXDEV;
+		inside = resolved + length;
+	}
+	int length = in_sysfs ? snprintf(buffer, size, "sys%s", inside) : snprintf(buffer, size, "%s", inside + 1);
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static int live_access(struct origin *origin, const char *path)
+{
+	char name[PATH_MAX];
+	if (host_path(origin, path, name, sizeof(name)))
+		return -ENAMETOOLONG;
+	return access(name, R_OK | W_OK) ? -errno : 0;
+}
+
+static int live_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count)
+{
+	struct nl_socket *socket = &live(origin)->sockets[protocol == NETLINK_RDMA];
+	return nl_exchange(socket, protocol, requests, count);
+}
+
+static int live_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
+        struct verbs_answer *answer, struct error *error)
+{
+	return verbs_query(&live(origin)->devices, arena, device, want, answer, error);
+}
+
+static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts)
+{
+	(void)origin;
+	return process_read(arena, facts);
+}
+
+static int live_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
+{
+	(void)origin;
+	struct utsname name;
+	if (uname(&name))
+		return -errno;
+	facts->hostname = arena_strdup(arena, name.nodename);
+	facts->kernel = arena_strdup(arena, name.release);
+	facts->architecture = arena_strdup(arena, name.machine);
+	return facts->architecture ? 0 : -ENOMEM;
+}
+
+static void live_close(struct origin *origin)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(live(origin)->sockets); i++)
+		nl_socket_close(&live(origin)->sockets[i]);
+	verbs_devices_free(live(origin)->devices);
+	free(live(origin));
+}
+
+static const struct origin_ops live_ops = {
+	.name = "live",
+	.read = live_read,
+	.list = live_list,
+	.readlink = live_readlink,
+	.realpath = live_realpath,
+	.access = live_access,
+	.netlink = live_netlink,
+	.verbs = live_verbs,
+	.process = live_process,
+	.host = live_host,
+	.close = live_close,
+};
+
+struct origin *origin_live(void)
+{
+	struct live *origin = calloc(1, sizeof(*origin));
+	if (!origin)
+		return NULL;
+	/* As libibverbs does (util/sysfs.c): not for a set-user-ID program. */
+	const char *sysfs = getauxval(AT_SECURE) ? NULL : getenv("SYSFS_PATH");
+	origin->sysfs = sysfs && *sysfs ? sysfs : "/sys";
+	origin->origin.ops = &live_ops;
+	for (size_t i = 0; i < ARRAY_SIZE(origin->sockets); i++)
+		origin->sockets[i] = NL_SOCKET_CLOSED;
+	return &origin->origin;
+}

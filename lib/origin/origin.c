@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include "origin/private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A program that cannot capture is linked without lib/origin/recorder.c. */
+#pragma weak recorder_file
+#pragma weak recorder_list
+#pragma weak recorder_link
+#pragma weak recorder_realpath
+#pragma weak recorder_access
+#pragma weak recorder_netlink
+#pragma weak recorder_verbs
+#pragma weak recorder_process
+#pragma weak recorder_host
+#pragma weak recorder_free
+
+enum { TEXT_SIZE = 4096, READ_ALL_START = 1 << 16, READ_ALL_LIMIT = 64 << 20 };
+
+void origin_close(struct origin *origin)
+{
+	if (!origin)
+		return;
+	if (origin->recorder)
+		recorder_free(origin->recorder);
+	free(origin->skips);
+	origin->ops->close(origin);
+}
+
+const char *origin_name(const struct origin *origin)
+{
+	return origin->ops->name;
+}
+
+/* ---- what is announced, and what is not asked any more ---- */
+
+void origin_watch(struct origin *origin, struct watch *watch)
+{
+	origin->watch = watch;
+}
+
+void origin_about(struct origin *origin, const char *subject)
+{
+	snprintf(origin->subject, sizeof(origin->subject), "%s", subject);
+}
+
+int origin_skip(struct origin *origin, const struct watch_skip *skip)
+{
+	struct watch_skip *skips = reallocarray(origin->skips, origin->skip_count + 1, sizeof(*skips));
+	if (!skips)
+		return -ENOMEM;
+	skips[origin->skip_count++] = *skip;
+	origin->skips = skips;
+	return 0;
+}
+
+/*
+ * Files and verbs calls about a subject are made in the same order each time, so what was answered before the call that
+ * blocked is asked again, and nothing after it. Netlink requests stand for themselves.
+ */
+static bool is_skipped(struct origin *origin, enum watch_kind kind, const char *action)
+{
+	for (size_t i = 0; i < origin->skip_count; i++) {
+		struct watch_skip *skip = &origin->skips[i];
+		if (skip->kind != (int)kind || strcmp(skip->subject, origin->subject))
+			continue;
+		bool same = !skip->action[0] || !strncmp(skip->action, action, sizeof(skip->action) - 1);
+		if (same && kind != WATCH_NETLINK)
+			skip->action[0] = '\0';
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+static int announce(struct origin *origin, enum watch_kind kind, const char *action)
+{
+	if (origin->skip_count && is_skipped(origin, kind, action))
+		return -ETIMEDOUT;
+	struct watch *watch = origin->watch;
+	if (!watch)
+		return 0;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	watch->kind = (int)kind;
+	memcpy(watch->subject, origin->subject, sizeof(watch->subject));
+	snprintf(watch->action, sizeof(watch->action), "%s", action);
+	uint64_t started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	__atomic_store_n(&watch->started_ns, started, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void conclude(struct origin *origin)
+{
+	if (origin->watch)
+		__atomic_store_n(&origin->watch->started_ns, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- files ---- */
+
+static bool is_clean(const char *path)
+{
+	if (strncmp(path, "sys", 3) && strncmp(path, "proc", 4) && strncmp(path, "dev", 3))
+		return false;
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		size_t length = strcspn(part, "/");
+		if (!length || (length == 1 && part[0] == '.') || (length == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+	}
+	return true;
+}
+
+static int announce_path(struct origin *origin, const char *path)
+{
+	return is_clean(path) ? announce(origin, WATCH_FILES, path) : -EINVAL;
+}
+
+ssize_t origin_read(struct origin *origin, const char *path, char *buffer, size_t size)
+{
+	buffer[0] = '\0';
+	ssize_t length = announce_path(origin, path);
+	if (length < 0)
+		return length;
+	length = origin->ops->read(origin, path, buffer, size);
+	conclude(origin);
+	buffer[length < 0 ? 0 : length] = '\0';
+	if (origin->recorder)
+		recorder_file(origin->recorder, path, buffer, length);
+	return length;
+}
+
+char *origin_text(struct origin *origin, struct arena *arena, const char *path)
+{
+	char buffer[TEXT_SIZE];
+	ssize_t length = origin_read(origin, path, buffer, sizeof(buffer));
+	if (length < 0) {
+		errno = (int)-length;
+		return NULL;
+	}
+	buffer[strcspn(buffer, "\n")] = '\0';
+	char *text = arena_strdup(arena, trim_end(buffer));
+	if (!text)
+		errno = ENOMEM;
+	return text;
+}
+
+struct num origin_number(struct origin *origin, const char *path, int base)
+{
+	char buffer[64];
+	ssize_t length = origin_read(origin, path, buffer, sizeof(buffer));
+	if (length < 0)
+		errno = (int)-length;
+	return length < 0 ? (struct num){ 0 } : parse_num(buffer, base);
+}
+
+int origin_read_all(struct origin *origin, const char *path, char **data, size_t *length)
+{
+	for (size_t size = READ_ALL_START; size <= READ_ALL_LIMIT; size *= 2) {
+		char *buffer = malloc(size);
+		if (!buffer)
+			return -ENOMEM;
+		ssize_t got = announce_path(origin, path);
+		if (!got) {
+			got = origin->ops->read(origin, path, buffer, size);
+			conclude(origin);
+		}
+		if (got >= 0 && (size_t)got == size - 1) { /* there may be more */
+			free(buffer);
+			continue;
+		}
+		buffer[got < 0 ? 0 : got] = '\0';
+		if (origin->recorder && got != -ETIMEDOUT && got != -EINVAL)
+			recorder_file(origin->recorder, path, buffer, got);
+		if (got < 0) {
+			free(buffer);
+			return (int)got;
+		}
+		*data = buffer;
+		*length = (size_t)got;
+		return 0;
+	}
+	return -EFBIG;
+}
+
+int origin_list(struct origin *origin, struct arena *arena, const char *path, struct strings *names)
+{
+	*names = (struct strings){ 0 };
+	int result = announce_path(origin, path);
+	if (result)
+		return result;
+	result = origin->ops->list(origin, arena, path, names);
+	conclude(origin);
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items), natural_compare_pointers);
+	if (!result && origin->recorder)
+		recorder_list(origin->recorder, path, names);
+	return result;
+}
+
+ssize_t origin_readlink(struct origin *origin, const char *path, char *buffer, size_t size)
+{
+	ssize_t length = announce_path(origin, path);
+	if (length < 0)
+		return length;
+	length = origin->ops->readlink(origin, path, buffer, size);
+	conclude(origin);
+	if (length >= 0 && origin->recorder)
+		recorder_link(origin->recorder, path, buffer);
+	return length;
+}
+
+int origin_realpath(struct origin *origin, const char *path, char *buffer, size_t size)
+{
+	int result = announce_path(origin, path);
+	if (result)
+		return result;
+	result = origin->ops->realpath(origin, path, buffer, size);
+	conclude(origin);
+	if (!result && origin->recorder)
+		recorder_realpath(origin->recorder, path, buffer);
+	return result;
+}
+
+int origin_access(struct origin *origin, const char *path)
+{
+	int result = announce_path(origin, path);
+	if (result)
+		return result;
+	result = origin->ops->access(origin, path);
+	conclude(origin);
+	if (origin->recorder)
+		recorder_access(origin->recorder, path, result);
+	return result;
+}
+
+/* ---- netlink, verbs, process, host ---- */
+
+int origin_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count)
+{
+	if (!count)
+		return 0;
+	char action[128];
+	snprintf(action, sizeof(action), "netlink request %s%s", requests[0].name, count > 1 ? " and others" : "");
+	int result = announce(origin, WATCH_NETLINK, action);
+	if (result) {
+		for (size_t i = 0; i < count; i++)
+			requests[i].error = result;
+		return result;
+	}
+	result = origin->ops->netlink(origin, protocol, requests, count);
+	conclude(origin);
+	if (origin->recorder)
+		recorder_netlink(origin->recorder, protocol, requests, count);
+	return result;
+}
+
+void nl_requests_free(struct nl_request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(requests[i].reply);
+		requests[i].reply = NULL;
+		requests[i].length = 0;
+	}
+}
+
+int origin_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
+        struct verbs_answer *answer, struct error *error)
+{
+	struct error own = { 0 };
+	if (!error)
+		error = &own;
+	error->code = 0;
+	int result = announce(origin, WATCH_VERBS, "opening and querying the device");
+	if (result)
+		return error_set(error, result, "%s: opening the device", device);
+	result = origin->ops->verbs(origin, arena, device, want, answer, error);
+	conclude(origin);
+	if (origin->recorder)
+		recorder_verbs(origin->recorder, device, answer, error);
+	return result;
+}
+
+int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts)
+{
+	int result = origin->ops->process(origin, arena, facts);
+	if (!result && origin->recorder)
+		recorder_process(origin->recorder, facts);
+	return result;
+}
+
+int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
+{
+	int result = origin->ops->host(origin, arena, facts);
+	if (!result && origin->recorder)
+		recorder_host(origin->recorder, facts);
+	return result;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "origin/worker.h"
+#include "base/cleanup.h"
+#include "origin/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CALL_MS = 2000, OVERALL_MS = 20000, LEAST_MS = 200, LOSS_LIMIT = 64, NS_IN_MS = 1000000 };
+
+/* What worker and parent share besides the job's own data. */
+struct shared {
+	struct watch watch;
+	int ended; /* `result` and `error` hold */
+	int result;
+	struct error error;
+};
+
+static volatile sig_atomic_t caught;
+
+static void catch_signal(int signal)
+{
+	caught = signal;
+}
+
+struct signals {
+	struct sigaction interrupt, terminate;
+	sigset_t mask;
+};
+
+/* SIGINT and SIGTERM reach this process only while it waits, so none is missed between looking and waiting. */
+static void hold_signals(struct signals *old)
+{
+	struct sigaction action = { .sa_handler = catch_signal };
+	sigset_t both;
+	sigemptyset(&both);
+	sigaddset(&both, SIGINT);
+	sigaddset(&both, SIGTERM);
+	caught = 0;
+	sigprocmask(SIG_BLOCK, &both, &old->mask);
+	sigaction(SIGINT, NULL, &old->interrupt);
+	sigaction(SIGTERM, NULL, &old->terminate);
+	if (old->interrupt.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+	if (old->terminate.sa_handler != SIG_IGN)
+		sigaction(SIGTERM, &action, NULL);
+}
+
+static void release_signals(const struct signals *old)
+{
+	sigaction(SIGINT, &old->interrupt, NULL);
+	sigaction(SIGTERM, &old->terminate, NULL);
+	sigprocmask(SIG_SETMASK, &old->mask, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static unsigned int setting(const char *name, unsigned int otherwise)
+{
+	int64_t value;
+	const char *text = getenv(name);
+	return text && !parse_number(text, 10, &value) && value > 0 && value < 3600000 ? (unsigned int)value
+	                                                                               : otherwise;
+}
+
+struct supervisor {
+	const struct worker_job *job;
+	struct worker_result *result;
+	struct shared *shared;
+	const struct signals *signals;
+	struct watch_skip *skips; /* malloc'ed */
+	size_t skip_count;
+	unsigned int call_ms, overall_ms;
+	uint64_t deadline_ns; /* of everything */
+	uint64_t started_ns;  /* of the call that was last seen under way */
+};
+
+__attribute__((noreturn)) static void work(const struct supervisor *supervisor, pid_t parent)
+{
+	const struct worker_job *job = supervisor->job;
+	struct shared *shared = supervisor->shared;
+	/* The parent alone answers the terminal; the worker goes with it whatever happens. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &supervisor->signals->mask, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	origin_watch(job->origin, &shared->watch);
+	for (size_t i = 0; i < supervisor->skip_count; i++)
+		if (origin_skip(job->origin, &supervisor->skips[i]))
+			_exit(1);
+	shared->result = job->run(job->origin, job->data, &shared->error);
+	__atomic_store_n(&shared->ended, 1, __ATOMIC_RELEASE);
+	_exit(0);
+}
+
+enum ending { ENDED, STUCK, OVERALL, INTERRUPTED };
+
+/* Milliseconds until the call under way, or everything, is too late; not positive when it is. */
+static int64_t time_left_ms(struct supervisor *supervisor, bool *overall)
+{
+	uint64_t started = __atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE), now = now_ns();
+	supervisor->started_ns = started;
+	int64_t all = (int64_t)(supervisor->deadline_ns - now);
+	int64_t call = (int64_t)supervisor->call_ms * NS_IN_MS;
+	if (started)
+		call -= (int64_t)(now - started);
+	*overall = all <= call;
+	int64_t left = *overall ? all : call;
+	return left <= 0 ? 0 : left / NS_IN_MS + 1;
+}
+
+static enum ending wait_for(struct supervisor *supervisor, int pipe_end)
+{
+	for (;;) {
+		bool overall;
+		int64_t left = time_left_ms(supervisor, &overall);
+		if (!left)
+			return overall ? OVERALL : STUCK;
+		struct pollfd ready = { .fd = pipe_end, .events = POLLIN };
+		struct timespec timeout = { left / 1000, left % 1000 * NS_IN_MS };
+		sigset_t open = supervisor->signals->mask;
+		sigdelset(&open, SIGINT);
+		sigdelset(&open, SIGTERM);
+		if (ppoll(&ready, 1, &timeout, &open) > 0)
+			return ENDED;
+		if (caught)
+			return INTERRUPTED;
+	}
+}
+
+static int note_loss(struct supervisor *supervisor, unsigned int waited_ms, int signal)
+{
+	struct worker_loss *loss = list_add(supervisor->job->arena, &supervisor->result->losses);
+	struct watch_skip *skips =
+	        reallocarray(supervisor->skips, supervisor->skip_count + 1, sizeof(*supervisor->skips));
+	if (skips)
+		supervisor->skips = skips;
+	if (!loss || !skips)
+		return -ENOMEM;
+	loss->watch = supervisor->shared->watch;
+	loss->waited_ms = waited_ms;
+	loss->signal = signal;
+	struct watch_skip *skip = &skips[supervisor->skip_count++];
+	*skip = (struct watch_skip){ .kind = loss->watch.kind };
+	memcpy(skip->subject, loss->watch.subject, sizeof(skip->subject));
+	memcpy(skip->action, loss->watch.action, sizeof(skip->action));
+	return 0;
+}
+
+/* The worker's end of the pipe closed, so it ends or has ended. */
+static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, bool *again)
+{
+	struct shared *shared = supervisor->shared;
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (__atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE)) {
+		if (error)
+			*error = shared->error;
+		return shared->result;
+	}
+	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (!shared->watch.started_ns)
+		return error_say(error, -ECHILD, "the collecting process ended by itself (signal %d)", signal);
+	*again = true;
+	return note_loss(supervisor, 0, signal);
+}
+
+static int give_up(struct supervisor *supervisor, enum ending ending, bool *again)
+{
+	switch (ending) {
+	case STUCK:
+		*again = true;
+		/* It may have gone on just before the signal came: then no call is to blame. */
+		if (__atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE) != supervisor->started_ns)
+			return 0;
+		int error = note_loss(supervisor, supervisor->call_ms, 0);
+		/* A driver that hangs tends to hang for each of its devices. */
+		supervisor->call_ms =
+		        supervisor->call_ms / 2 < LEAST_MS ? supervisor->call_ms : supervisor->call_ms / 2;
+		return error;
+	case OVERALL:
+		supervisor->result->overall_ms = supervisor->overall_ms;
+		if (supervisor->shared->watch.started_ns)
+			(void)note_loss(supervisor, supervisor->overall_ms, 0);
+		return -ETIMEDOUT;
+	default:
+		supervisor->result->interrupted = caught;
+		return -EINTR;
+	}
+}
+
+static int run_worker(struct supervisor *supervisor, struct error *error, bool *again)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		return error_set(error, -errno, "starting the collecting process");
+	*supervisor->shared = (struct shared){ 0 };
+	if (supervisor->job->reset)
+		supervisor->job->reset(supervisor->job->data);
+	supervisor->result->workers++;
+	pid_t parent = getpid(), pid = fork();
+	if (!pid) {
+		close(ends[0]);
+		work(supervisor, parent);
+	}
+	int fork_error = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	autoclose int pipe_end = ends[0];
+	if (fork_error)
+		return error_set(error, fork_error, "starting the collecting process");
+	enum ending ending = wait_for(supervisor, pipe_end);
+	if (ending == ENDED)
+		return reap(supervisor, pid, error, again);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, WNOHANG);
+	return give_up(supervisor, ending, again);
+}
+
+static int supervise(struct supervisor *supervisor, struct error *error)
+{
+	supervisor->call_ms = setting("RDMADIAG_CALL_TIMEOUT_MS", CALL_MS);
+	supervisor->overall_ms = setting("RDMADIAG_TIMEOUT_MS", OVERALL_MS);
+	supervisor->deadline_ns = now_ns() + (uint64_t)supervisor->overall_ms * NS_IN_MS;
+	for (;;) {
+		bool again = false;
+		int result = run_worker(supervisor, error, &again);
+		if (result || !again || supervisor->skip_count >= LOSS_LIMIT)
+			return result;
+	}
+}
+
+int worker_run(const struct worker_job *job, struct worker_result *result, struct error *error)
+{
+	*result = (struct worker_result){ 0 };
+	if (strcmp(origin_name(job->origin), "live")) {
+		if (job->reset)
+			job->reset(job->data);
+		return job->run(job->origin, job->data, error);
+	}
+	struct signals signals;
+	struct supervisor supervisor = {
+		.job = job, .result = result, .shared = arena_new_object(job->arena, struct shared), .signals = &signals
+	};
+	if (!supervisor.shared)
+		return -ENOMEM;
+	hold_signals(&signals);
+	int ended = supervise(&supervisor, error);
+	release_signals(&signals);
+	free(supervisor.skips);
+	return ended;
+}

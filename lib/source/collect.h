@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an origin to a model: all sources, then the join. On this host the sources run in a forked worker, so that a
+ * device that blocks in the kernel costs its own row only (origin/worker.h).
+ */
+#ifndef RDMADIAG_SOURCE_COLLECT_H
+#define RDMADIAG_SOURCE_COLLECT_H
+
+#include "base/error.h"
+#include "model/host.h"
+#include "origin/origin.h"
+
+struct collect_options {
+	unsigned int verbs; /* enum verbs_want to ask of each device; 0: devices are not opened */
+	/*
+	 * Restricts verbs queries to one RDMA device, and what is kept of the host in the end to it and what belongs to
+	 * it. The name of a netdev stands for the RDMA device that reaches it. NULL: all.
+	 */
+	const char *device;
+	/*
+	 * Runs in the worker once devices, ports and netdevs are known, to read more of the origin. What it stores must
+	 * come from host->arena and be reachable from memory that the caller took from there before. May be called
+	 * again after a worker was given up: it begins anew. NULL: nothing more.
+	 */
+	int (*more)(struct origin *origin, struct host *host, void *data);
+	void *data;
+};
+
+/* A new host in an arena of its own; NULL without memory. host_free() gives both back. */
+struct host *host_new(void);
+void host_free(struct host *host);
+static inline void host_freep(struct host **host)
+{
+	host_free(*host);
+}
+
+/*
+ * Fills `host` (from host_new()). 0, also when something is missing: see host->report. -ENODEV when there is no RDMA
+ * device at all (`error` says why) or not the one asked for (`error` names what exists). -EINTR after SIGINT or
+ * SIGTERM: what was known by then is in the model. Other negative errnos with `error`.
+ */
+int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error);
+
+/* The RDMA device that `name` stands for: its own, or that of a netdev of one of its ports. NULL: none. */
+struct rdma_device *collect_find_device(const struct host *host, const char *name);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries through libibverbs; only the live origin calls them. */
+#ifndef RDMADIAG_SOURCE_VERBS_LIVE_H
+#define RDMADIAG_SOURCE_VERBS_LIVE_H
+
+#include "source/verbs.h"
+
+struct verbs_devices;
+
+/*
+ * Opens the device, asks `want` (enum verbs_want), closes it. `devices` keeps libibverbs' list for the next call, NULL
+ * at first. 0, -ENODEV when libibverbs does not know the device, or another negative errno; `error` says what was done.
+ */
+int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
+        struct verbs_answer *answer, struct error *error);
+void verbs_devices_free(struct verbs_devices *devices);
+
+#endif
