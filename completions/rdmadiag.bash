@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# bash completion of rdmadiag. Commands and options come from --help, so that they are those of the installed version;
+# devices and ports come from the kernel.
+
+_rdmadiag_commands() {
+	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'
+}
+
+# _rdmadiag_options PROGRAM [COMMAND]: "-j --json …"
+_rdmadiag_options() {
+	"$@" --help 2>/dev/null | sed -n 's/^  \{1,6\}\(-[a-zA-Z]\)\{0,1\},\{0,1\} *\(--[a-z-]*\).*/\1 \2/p'
+}
+
+_rdmadiag_devices() {
+	local device
+	for device in "${SYSFS_PATH:-/sys}"/class/infiniband/*; do
+		[ -e "$device" ] && echo "${device##*/}"
+	done
+}
+
+_rdmadiag_ports() {
+	local port
+	for port in "${SYSFS_PATH:-/sys}"/class/infiniband/*/ports/*; do
+		[ -e "$port" ] || continue
+		port=${port#"${SYSFS_PATH:-/sys}"/class/infiniband/}
+		echo "${port/\/ports\//\/}"
+	done
+}
+
+# The words of an option's argument; fails where it takes none that is known.
+_rdmadiag_argument() {
+	case $1 in
+	--color) echo "auto always never" ;;
+	-d | --device | --target-device) _rdmadiag_devices && _rdmadiag_ports ;;
+	--op) echo "write write-imm send read" ;;
+	--api) echo "post wr" ;;
+	--wait) echo "poll event" ;;
+	--buffer-node) echo "nic all" ;;
+	--severity) echo "info warning error" ;;
+	*) return 1 ;;
+	esac
+}
+
+_rdmadiag() {
+	local program=$1 word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' i
+	local commands words
+	commands=$(_rdmadiag_commands "$program")
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		grep -qx -- "${COMP_WORDS[i]}" <<<"$commands" && command=${COMP_WORDS[i]} && break
+	done
+	if words=$(_rdmadiag_argument "$previous"); then
+		:
+	elif [[ $previous =~ ^(--from|--judge|--diff|--trace|--svg|--prom|-o|--output)$ ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+	elif [[ $word == -* ]]; then
+		words=$(_rdmadiag_options "$program" ${command:+"$command"})
+	else
+		case $command in
+		'') words=$commands ;;
+		topo) words=$(_rdmadiag_devices) ;;
+		gid) words=$(_rdmadiag_devices && _rdmadiag_ports) ;;
+		compare | capture)
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			return
+			;;
+		explain) words='wc: vendor: errno: event: finding: counter:' ;;
+		*) words= ;;
+		esac
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -F _rdmadiag rdmadiag

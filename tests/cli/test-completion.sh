@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bash completion offers what --help shows, and the kernel's devices and ports.
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/guest/lib.sh
+. "$here/../guest/lib.sh"
+# shellcheck source=completions/rdmadiag.bash
+. "$here/../../completions/rdmadiag.bash"
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/class/infiniband/mlx5_0/ports/"{1,2} "$tree/class/infiniband/rxe0/ports/1"
+export SYSFS_PATH=$tree
+
+# complete_words WORD...: what is offered for the last one
+complete_words() {
+	COMP_WORDS=("$RDMADIAG" "$@")
+	COMP_CWORD=$#
+	COMPREPLY=()
+	_rdmadiag "$RDMADIAG"
+	echo "${COMPREPLY[*]}"
+}
+
+is "$(complete_words to)" "topo" "a command"
+is "$(complete_words topo mlx)" "mlx5_0" "a device"
+is "$(complete_words topo -j mlx)" "mlx5_0" "a device after an option"
+is "$(complete_words gid mlx5_0/)" "mlx5_0/1 mlx5_0/2" "ports"
+is "$(complete_words probe -d rx)" "rxe0 rxe0/1" "a device as argument of an option"
+is "$(complete_words topo --color a)" "auto always" "words of an option"
+is "$(complete_words --js)" "--json" "an option before the command"
+for command in $(_rdmadiag_commands "$RDMADIAG"); do
+	shown=$("$RDMADIAG" "$command" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort | tr '\n' ' ')
+	offered=$(complete_words "$command" -- | tr ' ' '\n' | sort | tr '\n' ' ')
+	is "$offered" "$shown" "$command: every option that --help shows"
+done
+done_testing
