@@ -48,7 +48,7 @@ struct command {
 	int (*run)(const struct command *command, int argc, char **argv, struct common_options *common);
 };
 
-extern const struct command topo_command, gid_command, probe_command;
+extern const struct command topo_command, gid_command, probe_command, compare_command, schema_command;
 
 /*
  * The next option of this command: its value, or -1 at the end (then optind is the first operand), or -2 after an error

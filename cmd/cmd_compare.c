@@ -74,16 +74,20 @@ static int compare_files(const char *const *files, size_t count, const struct co
 	autocall(arena_freep) struct arena *arena = arena_new(ARENA_SIZE);
 	json_object **documents = calloc(count, sizeof(json_object *));
 	struct comparison comparison = { 0 };
+	struct report report = { .arena = arena };
 	int result =
 	        arena && documents ? load(files, count, documents, &error) : error_set(&error, -ENOMEM, "comparing");
 	if (!result)
 		result = compare_documents(documents, files, count, arena, &comparison, &error);
 	if (documents)
 		free_documents(documents, count);
-	if (result)
+	if (result) {
 		complain("%s", error.text);
+		if (arena)
+			report_missing(&report, "documents", "host", result, "%s", error.text);
+	}
 	if (common->json)
-		print_document("rdmadiag.compare", common, "snapshot", NULL, &comparison_record, &comparison, NULL);
+		print_document("rdmadiag.compare", common, "snapshot", NULL, &comparison_record, &comparison, &report);
 	else if (!result)
 		print_comparison(&comparison);
 	return result ? EXIT_NOTHING : comparison.differences.count ? EXIT_FOUND : EXIT_DONE;

@@ -29,6 +29,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
+	&compare_command,
+	&schema_command,
 	NULL,
 };
 

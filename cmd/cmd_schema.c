@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* schema: the JSON Schema of a document, made from the tables that write it. */
+#include "cmd.h"
+
+#include "base/cleanup.h"
+#include "compare/compare.h"
+#include "model/evidence.h"
+#include "model/gid.h"
+#include "render/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	const struct record *record;
+} documents[] = {
+	{ "topo", &topo_record },
+	{ "gid", &gid_record },
+	{ "probe", &probe_record },
+	{ "compare", &comparison_record },
+};
+
+static int print_schema(const char *name, const struct record *record)
+{
+	char title[64];
+	snprintf(title, sizeof(title), "rdmadiag.%s", name);
+	json_object *schema = record_schema(title, record);
+	autofree char *text = json_text(schema, true);
+	json_object_put(schema);
+	return text && fputs(text, stdout) >= 0 ? EXIT_DONE : EXIT_NOTHING;
+}
+
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	int option = command_getopt(command, argc, argv, common);
+	if (option != OPTION_END)
+		return option_status(option);
+	if (argc - optind != 1)
+		return usage_error(command, "the name of one document is needed: topo, gid, probe or compare");
+	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
+		if (!strcmp(documents[i].name, argv[optind]))
+			return print_schema(documents[i].name, documents[i].record);
+	return usage_error(command, "'%s' is no document: topo, gid, probe, compare", argv[optind]);
+}
+
+const struct command schema_command = {
+	.name = "schema",
+	.arguments = "DOCUMENT",
+	.summary = "Prints the JSON Schema of a document: topo, gid, probe or compare.",
+	.options = (const struct option_help[]){ { 0 } },
+	.run = run,
+};
