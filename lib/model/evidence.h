@@ -112,8 +112,8 @@ struct operation {
 	enum flag bad_wr; /* this is the request ibv_post_send() refused */
 	struct num wqe_posted_ns, wqe_posted_not_before_ns;
 	enum flag doorbell_recorded, device_saw_doorbell, device_executed, acknowledged;
-	struct num remote_landed_ns; /* the peer's clock */
-	enum flag payload_verified;  /* by the peer: yes, or the bytes differ */
+	struct num remote_landed_ns, remote_landed_not_before_ns; /* the peer's clock */
+	enum flag payload_verified;                               /* by the peer: yes, or the bytes differ */
 	struct num cqe_arrived_ns, cqe_arrived_not_before_ns;
 	struct num cqe_consumed_ns;
 	struct num source_reusable_ns;

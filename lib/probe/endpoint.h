@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* One end of the connection: an opened device with a CQ, a buffer and an RC queue pair, and the facts about it. */
+#ifndef RDMADIAG_PROBE_ENDPOINT_H
+#define RDMADIAG_PROBE_ENDPOINT_H
+
+#include "origin/origin.h"
+#include "probe/buffer.h"
+#include "probe/observer.h"
+#include "probe/run.h"
+
+#include <infiniband/verbs.h>
+
+struct endpoint {
+	struct probe_run *run;
+	int side; /* enum side: where its facts stand in the evidence */
+	struct endpoint_facts *facts;
+	struct origin *origin;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	struct ibv_qp *qp;
+	struct buffer buffer;
+	struct observer observer;
+	uint8_t port;
+	int gid_index; /* -1: addressed by LID */
+	union ibv_gid gid;
+	bool has_gid; /* the slot holds one */
+	struct ibv_port_attr port_attr;
+};
+
+struct endpoint_wish {
+	const struct device_choice *device; /* name "": the first with an active port */
+	struct num gid_index;               /* unknown: the advised one */
+	const uint8_t *address;             /* 16 bytes: the GID to look for first, NULL: none */
+	const char *gid_type;               /* the other end's type; NULL: not known yet */
+};
+
+/*
+ * Opens the device and learns port, GID and what else is a fact about it. 0; -ENODEV where there is none; another
+ * negative errno. `error` is filled. Nothing of it needs to be undone but by endpoint_close().
+ */
+int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, const struct endpoint_wish *wish,
+        struct error *error);
+
+/* Buffer, PD, CQ, MR and QP, then INIT. `depth`: requests in flight; `bytes`: of the buffer. */
+struct endpoint_plan {
+	size_t bytes;
+	uint32_t depth;
+};
+int endpoint_create(struct endpoint *endpoint, const struct endpoint_plan *plan, struct error *error);
+
+/* To RTR and RTS towards `other`, whose facts came by the exchange (or are those of the same process). */
+int endpoint_connect(struct endpoint *endpoint, const struct endpoint_facts *other, struct error *error);
+
+/* The state of QP and port now, into the facts; `first`: this is the first of two samples. */
+void endpoint_sample(struct endpoint *endpoint, bool first);
+/* Takes all async events that are there, without waiting. */
+void endpoint_events(struct endpoint *endpoint);
+/* What the endpoint will wait at most until its retries are exhausted (one ACK timeout: `retries` 0), IBTA's nominal
+ * time. */
+int64_t endpoint_retry_ns(const struct endpoint_facts *facts, int64_t retries);
+
+/* Gives everything back, in reverse order; each destroy is an announced step. */
+void endpoint_close(struct endpoint *endpoint);
+
+#endif

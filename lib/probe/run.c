@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe/run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <time.h>
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings)
+{
+	struct probe_run *run = arena_new_object(arena, struct probe_run);
+	if (!run)
+		return NULL;
+	run->arena = arena;
+	run->settings = settings;
+	run->document.request = settings->request;
+	run->report.arena = arena;
+	run->document.report = &run->report;
+	run->epoch_ns = clock_ns();
+	return run;
+}
+
+int64_t run_now(const struct probe_run *run)
+{
+	return (int64_t)(clock_ns() - run->epoch_ns);
+}
+
+bool run_stopped(const struct probe_run *run)
+{
+	return __atomic_load_n(&run->stop, __ATOMIC_RELAXED) != 0;
+}
+
+void run_enter(struct probe_run *run, const char *name, int64_t limit_ms)
+{
+	int64_t now = run_now(run);
+	__atomic_store_n(&run->step.name, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&run->step.started_ns, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&run->step.limit_ns, now + limit_ms * 1000000, __ATOMIC_RELAXED);
+	__atomic_store_n(&run->step.name, name, __ATOMIC_RELEASE);
+}
+
+void run_leave(struct probe_run *run)
+{
+	__atomic_store_n(&run->step.name, NULL, __ATOMIC_RELEASE);
+}
+
+struct resource_step *resource_begin(struct probe_run *run, int side, const char *name)
+{
+	struct resource_step *step = list_add(run->arena, &run_evidence(run)->resources);
+	if (step)
+		*step = (struct resource_step){ .side = side, .step = name, .start_ns = num(run_now(run)) };
+	run_enter(run, name, STEP_LIMIT_MS);
+	return step;
+}
+
+void resource_detail(struct probe_run *run, struct resource_step *step, const char *format, ...)
+{
+	if (!step)
+		return;
+	va_list args;
+	va_start(args, format);
+	step->detail = arena_vprintf(run->arena, format, args);
+	va_end(args);
+}
+
+static struct num since(const struct probe_run *run, struct num start)
+{
+	return num(run_now(run) - start.value);
+}
+
+int resource_end(struct probe_run *run, struct resource_step *step, int result)
+{
+	if (step) {
+		step->duration_ns = since(run, step->start_ns);
+		step->error = num(-result);
+	}
+	run_leave(run);
+	return result;
+}
+
+struct transition *transition_begin(struct probe_run *run, int side, const char *to)
+{
+	struct transition *transition = list_add(run->arena, &run_evidence(run)->transitions);
+	if (transition)
+		*transition = (struct transition){ .side = side, .to = to, .start_ns = num(run_now(run)) };
+	run_enter(run, to, STEP_LIMIT_MS);
+	return transition;
+}
+
+int transition_end(struct probe_run *run, struct transition *transition, int result)
+{
+	if (transition) {
+		transition->duration_ns = since(run, transition->start_ns);
+		transition->error = num(-result);
+	}
+	run_leave(run);
+	return result;
+}
+
+struct control_step *control_begin(struct probe_run *run, const char *name, int64_t limit_ms)
+{
+	struct control_step *step = list_add(run->arena, &run_evidence(run)->control);
+	if (step)
+		*step = (struct control_step){ .step = name, .start_ns = num(run_now(run)) };
+	run_enter(run, name, limit_ms + STEP_LIMIT_MS);
+	return step;
+}
+
+int control_end(struct probe_run *run, struct control_step *step, int result, const struct error *error)
+{
+	if (step) {
+		step->duration_ns = since(run, step->start_ns);
+		step->error = num(-result);
+		if (result && error && error->text[0])
+			step->detail = arena_strdup(run->arena, error->text);
+	}
+	run_leave(run);
+	return result;
+}
+
+int run_failed(struct probe_run *run, int result, const struct error *error)
+{
+	if (result && !run->error.code && error)
+		run->error = *error;
+	if (result && !run->error.code)
+		error_set(&run->error, result, "probe");
+	return result;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run of the probe, in memory that the traced child shares with its watching parent.
+ *
+ * The child announces each step before it begins, with the time that it may take, and stores what came out of it at
+ * once. So the parent can tell at any moment how far the child came, also when it never comes back.
+ */
+#ifndef RDMADIAG_PROBE_RUN_H
+#define RDMADIAG_PROBE_RUN_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "model/evidence.h"
+#include "model/report.h"
+#include "probe/settings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The step that the child is in; all of it changes with atomic stores, `name` first and last (NULL: between steps). */
+struct run_step {
+	const char *name;
+	int64_t started_ns;
+	int64_t limit_ns; /* time of the run at which the parent gives it up */
+};
+
+struct probe_run {
+	struct arena *arena;
+	const struct probe_settings *settings;
+	struct probe_document document;
+	struct report report;
+	uint64_t epoch_ns; /* CLOCK_MONOTONIC at the start */
+	struct run_step step;
+	int stop;           /* the signal that asked for an end; 0: none */
+	int finished;       /* the child came to its end */
+	bool refused;       /* the control connection was not made, or its peer could not serve us */
+	struct error error; /* the first thing that went wrong, for people */
+};
+
+/* A new run in `arena`; NULL without memory. */
+struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings);
+
+/* Nanoseconds since the start of the run. */
+int64_t run_now(const struct probe_run *run);
+/* Did somebody ask for an end? */
+bool run_stopped(const struct probe_run *run);
+
+enum { STEP_LIMIT_MS = 5000 }; /* for a call that ought to take less than a second, on a slow machine */
+
+/* Announces a step and forgets it again. `name` outlives the run. */
+void run_enter(struct probe_run *run, const char *name, int64_t limit_ms);
+void run_leave(struct probe_run *run);
+
+/*
+ * A step of the set-up, announced and recorded: begin, then end with 0 or a negative errno, which is passed on. begin
+ * may return NULL without memory, and end accepts that. `detail` is what was asked for, formatted; NULL: nothing to
+ * say.
+ */
+struct resource_step *resource_begin(struct probe_run *run, int side, const char *name);
+__attribute__((format(printf, 3, 4))) void resource_detail(
+        struct probe_run *run, struct resource_step *step, const char *format, ...);
+int resource_end(struct probe_run *run, struct resource_step *step, int result);
+
+struct transition *transition_begin(struct probe_run *run, int side, const char *to);
+int transition_end(struct probe_run *run, struct transition *transition, int result);
+
+/* `limit_ms`: the step's own deadline; the parent waits a little longer than that. */
+struct control_step *control_begin(struct probe_run *run, const char *name, int64_t limit_ms);
+int control_end(struct probe_run *run, struct control_step *step, int result, const struct error *error);
+
+/* Keeps the first error of the run. */
+int run_failed(struct probe_run *run, int result, const struct error *error);
+
+/* The evidence of this run, and the facts of one of its sides. */
+static inline struct evidence *run_evidence(struct probe_run *run)
+{
+	return &run->document.evidence;
+}
+static inline struct endpoint_facts *run_facts(struct probe_run *run, int side)
+{
+	return side == SIDE_REMOTE ? &run->document.evidence.remote : &run->document.evidence.local;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Initiator and target in one process: two queue pairs of one device, or of two devices of this host. */
+#include "base/cleanup.h"
+#include "probe/counters.h"
+#include "probe/endpoint.h"
+#include "probe/layout.h"
+#include "probe/session.h"
+#include "probe/target.h"
+#include "probe/transfer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_LIMIT ((size_t)1 << 32)
+
+enum { DEPTH = 16 };
+
+struct pair {
+	struct probe_run *run;
+	struct endpoint initiator, target_end;
+	struct counters counters[2];
+	struct layout layout;
+	struct target target;
+	struct transfer transfer;
+};
+
+static int open_ends(struct pair *pair, struct error *error)
+{
+	struct probe_run *run = pair->run;
+	const struct probe_settings *settings = run->settings;
+	struct endpoint_wish wish = { .device = &settings->device, .gid_index = settings->request.gid_index };
+	run_facts(run, SIDE_LOCAL)->role = ROLE_INITIATOR;
+	run_facts(run, SIDE_REMOTE)->role = ROLE_TARGET;
+	int result = endpoint_open(&pair->initiator, run, SIDE_LOCAL, &wish, error);
+	if (result)
+		return result;
+	bool two = settings->request.mode == MODE_TWO_DEVICES;
+	struct device_choice same = { .port = num(pair->initiator.port) };
+	strncpy(same.name, run_facts(run, SIDE_LOCAL)->device, sizeof(same.name) - 1);
+	struct endpoint_wish other = {
+		.device = two ? &settings->target : &same,
+		.gid_index = two ? (struct num){ 0 } : run_facts(run, SIDE_LOCAL)->gid_index,
+		.gid_type = run_facts(run, SIDE_LOCAL)->gid_type,
+	};
+	result = endpoint_open(&pair->target_end, run, SIDE_REMOTE, &other, error);
+	if (!result)
+		run_evidence(run)->same_port_loopback =
+		        flag(!strcmp(run_facts(run, SIDE_LOCAL)->device, run_facts(run, SIDE_REMOTE)->device) &&
+		                pair->initiator.port == pair->target_end.port);
+	return result;
+}
+
+static void look_at_counters(struct pair *pair,
+        void (*look)(struct counters *counters, struct origin *origin, struct probe_run *run, int side))
+{
+	look(&pair->counters[0], pair->initiator.origin, pair->run, SIDE_LOCAL);
+	/* In loopback on one port the counters are the same. */
+	if (run_evidence(pair->run)->same_port_loopback != FLAG_YES)
+		look(&pair->counters[1], pair->target_end.origin, pair->run, SIDE_REMOTE);
+}
+
+static int make_ends(struct pair *pair, struct error *error)
+{
+	struct probe_run *run = pair->run;
+	int result = session_default_sizes(run, run_facts(run, SIDE_LOCAL)->active_mtu.value);
+	uint64_t seed = run->epoch_ns ^ (uint64_t)getpid() << 48;
+	result = result ? result : layout_make(&pair->layout, &run->document.request, seed, BUFFER_LIMIT);
+	if (result)
+		return error_set(error, result, "the buffer for these sizes");
+	struct endpoint_plan plan = { .bytes = pair->layout.bytes, .depth = DEPTH };
+	result = endpoint_create(&pair->initiator, &plan, error);
+	result = result ? result : endpoint_create(&pair->target_end, &plan, error);
+	result = result ? result : endpoint_connect(&pair->target_end, pair->initiator.facts, error);
+	result = result ? result : endpoint_connect(&pair->initiator, pair->target_end.facts, error);
+	return result ? result : target_prepare(&pair->target, &pair->target_end, &pair->layout, error);
+}
+
+static void meanwhile(void *data)
+{
+	struct pair *pair = data;
+	target_look(&pair->target);
+	endpoint_events(&pair->target_end);
+}
+
+/* Everything that can be learnt after the last request, whatever became of it. */
+static void gather(struct pair *pair, bool ended_badly)
+{
+	struct probe_run *run = pair->run;
+	struct endpoint *ends[] = { &pair->initiator, &pair->target_end };
+	for (size_t i = 0; ended_badly && i < ARRAY_SIZE(ends); i++)
+		endpoint_sample(ends[i], true);
+	if (ended_badly)
+		session_sleep(run, endpoint_retry_ns(pair->initiator.facts, 0) * 3 / 2);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		endpoint_sample(ends[i], false);
+		endpoint_events(ends[i]);
+	}
+	look_at_counters(pair, counters_after);
+	if (pair->transfer.endpoint)
+		transfer_look_again(&pair->transfer);
+	if (!pair->target.layout)
+		return;
+	target_verify(&pair->target, pair->transfer.posted);
+	list_each(landing, &pair->target.landings)
+		landing_apply(landing, run_evidence(run));
+}
+
+static int run_pair(struct pair *pair, struct error *error)
+{
+	struct probe_run *run = pair->run;
+	int result = open_ends(pair, error);
+	if (result)
+		return result;
+	look_at_counters(pair, counters_baseline);
+	result = make_ends(pair, error);
+	look_at_counters(pair, counters_before);
+	pair->transfer.meanwhile = meanwhile;
+	pair->transfer.data = pair;
+	if (!result)
+		result = transfer_run(&pair->transfer, &pair->initiator, pair->target_end.facts, &pair->layout);
+	session_observers(run, &pair->initiator, "peer");
+	gather(pair, result != 0);
+	transfer_finish(&pair->transfer);
+	return result;
+}
+
+int session_local(struct probe_run *run)
+{
+	autofree struct pair *pair = calloc(1, sizeof(*pair));
+	if (!pair)
+		return -ENOMEM;
+	pair->run = run;
+	struct error error = { 0 };
+	int result = run_failed(run, run_pair(pair, &error), &error);
+	endpoint_close(&pair->initiator);
+	endpoint_close(&pair->target_end);
+	counters_free(&pair->counters[0]);
+	counters_free(&pair->counters[1]);
+	return result;
+}

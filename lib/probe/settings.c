@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe/settings.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+void settings_init(struct probe_settings *settings)
+{
+	*settings = (struct probe_settings){
+	        .request =
+	                {
+	                        .mode = MODE_LOOPBACK,
+	                        .op = OP_WRITE,
+	                        .count = num(1),
+	                        .qps = num(1),
+	                        .batch = num(1),
+	                        .signal_every = num(1),
+	                        .timeout_ms = num(PROBE_DEFAULT_TIMEOUT_MS),
+	                        .inline_data = FLAG_NO,
+	                        .api = "post",
+	                        .wait = "poll",
+	                        .buffer_node = "nic",
+	                },
+	        .tcp_port = PROBE_PORT,
+	};
+}
+
+int settings_number(const char *text, int64_t least, int64_t most, struct num *value, struct error *error)
+{
+	int64_t number;
+	if (parse_number(text, 10, &number))
+		return error_say(error, -EINVAL, "'%s' is no whole number", text);
+	if (number < least || number > most)
+		return error_say(error, -EINVAL, "%lld is not between %lld and %lld", (long long)number,
+		        (long long)least, (long long)most);
+	*value = num(number);
+	return 0;
+}
+
+/* Names of devices are those of directories in sysfs: 1 to 63 bytes without slash. */
+int settings_device(struct device_choice *choice, const char *text, struct error *error)
+{
+	size_t length = strcspn(text, "/");
+	if (!length || length >= sizeof(choice->name) || text[0] == '.')
+		return error_say(error, -EINVAL, "'%s' is no device name", text);
+	struct num port = { 0 };
+	if (text[length]) {
+		int result = settings_number(text + length + 1, 1, 255, &port, error);
+		if (result)
+			return result;
+	}
+	memcpy(choice->name, text, length);
+	choice->name[length] = '\0';
+	choice->port = port;
+	return 0;
+}
+
+static int64_t size_unit(char suffix)
+{
+	switch (suffix) {
+	case 'k':
+	case 'K':
+		return 1 << 10;
+	case 'm':
+	case 'M':
+		return 1 << 20;
+	case 'g':
+	case 'G':
+		return 1 << 30;
+	default:
+		return 0;
+	}
+}
+
+static int parse_size(const char *text, size_t length, int64_t *size)
+{
+	char copy[24];
+	if (!length || length >= sizeof(copy))
+		return -EINVAL;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	int64_t unit = size_unit(copy[length - 1]);
+	if (unit)
+		copy[length - 1] = '\0';
+	else
+		unit = 1;
+	int64_t number;
+	if (copy[0] < '0' || copy[0] > '9' || parse_number(copy, 10, &number))
+		return -EINVAL;
+	if (number < 1 || number > PROBE_SIZE_LIMIT / unit)
+		return -ERANGE;
+	*size = number * unit;
+	return 0;
+}
+
+int settings_sizes(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
+{
+	settings->request.sizes.count = 0;
+	for (const char *at = text;; at++) {
+		size_t length = strcspn(at, ",");
+		int64_t size;
+		int result = parse_size(at, length, &size);
+		if (result == -ERANGE)
+			return error_say(error, -EINVAL, "'%.*s' is not between 1 and 2G bytes", (int)length, at);
+		if (result)
+			return error_say(error, -EINVAL, "'%.*s' is no size such as 64, 4K or 1M", (int)length, at);
+		if (settings->request.sizes.count == PROBE_SIZES_LIMIT)
+			return error_say(error, -EINVAL, "more than %d sizes", PROBE_SIZES_LIMIT);
+		struct num *added = list_add(arena, &settings->request.sizes);
+		if (!added)
+			return error_set(error, -ENOMEM, "sizes");
+		*added = num(size);
+		at += length;
+		if (!*at)
+			return 0;
+	}
+}
+
+int settings_operation(struct probe_settings *settings, const char *text, struct error *error)
+{
+	for (int op = OP_UNKNOWN + 1; op < OP_COUNT; op++) {
+		if (!strcmp(text, operation_names[op])) {
+			settings->request.op = op;
+			return 0;
+		}
+	}
+	return error_say(error, -EINVAL, "'%s' is none of write, write-imm, send, read", text);
+}
+
+int settings_buffer_node(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
+{
+	struct num node;
+	if (strcmp(text, "nic") != 0) {
+		int result = settings_number(text, 0, 1023, &node, error);
+		if (result)
+			return error_say(error, result, "'%s' is neither 'nic' nor the number of a NUMA node", text);
+	}
+	settings->request.buffer_node = arena_strdup(arena, text);
+	return settings->request.buffer_node ? 0 : error_set(error, -ENOMEM, "buffer node");
+}
+
+/* Splits "HOST", "HOST:PORT", "[V6]", "[V6]:PORT" or a bare IPv6 address; port NULL: none was given. */
+static int split_address(const char *text, char host[static PROBE_HOST_SIZE], const char **port, struct error *error)
+{
+	const char *start = text, *end;
+	*port = NULL;
+	if (*text == '[') {
+		start = text + 1;
+		end = strchr(start, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return error_say(
+			        error, -EINVAL, "'%s': an IPv6 address with a port is written [ADDRESS]:PORT", text);
+		*port = end[1] ? end + 2 : NULL;
+	} else {
+		const char *colon = strchr(text, ':');
+		bool bare_v6 = colon && strchr(colon + 1, ':');
+		end = colon && !bare_v6 ? colon : text + strlen(text);
+		*port = colon && !bare_v6 ? colon + 1 : NULL;
+	}
+	size_t length = (size_t)(end - start);
+	if (length >= PROBE_HOST_SIZE)
+		return error_say(error, -EINVAL, "the host name is too long");
+	memcpy(host, start, length);
+	host[length] = '\0';
+	return 0;
+}
+
+static int set_tcp_port(struct probe_settings *settings, const char *text, int64_t least, struct error *error)
+{
+	struct num port;
+	int result = settings_number(text, least, 65535, &port, error);
+	if (!result)
+		settings->tcp_port = (uint16_t)port.value;
+	return result;
+}
+
+int settings_peer(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
+{
+	const char *port;
+	int result = split_address(text, settings->host, &port, error);
+	if (!result && !settings->host[0])
+		result = error_say(error, -EINVAL, "'%s' names no host", text);
+	if (!result && port)
+		result = set_tcp_port(settings, port, 1, error);
+	if (result)
+		return result;
+	settings->request.mode = MODE_PEER;
+	settings->request.peer = arena_strdup(arena, text);
+	return settings->request.peer ? 0 : error_set(error, -ENOMEM, "peer");
+}
+
+int settings_listen(struct probe_settings *settings, const char *text, struct error *error)
+{
+	settings->listens = true;
+	settings->request.mode = MODE_LISTENER;
+	if (!text)
+		return 0;
+	const char *port;
+	int result = split_address(text, settings->host, &port, error);
+	return !result && port ? set_tcp_port(settings, port, 0, error) : result;
+}
+
+int settings_check(const struct probe_settings *settings, struct error *error)
+{
+	bool listens = settings->listens;
+	if (listens && settings->request.peer)
+		return error_say(
+		        error, -EINVAL, "--listen and --peer are the two ends of a connection: give one of them");
+	if (settings->target.name[0] && settings->request.mode != MODE_TWO_DEVICES)
+		return error_say(error, -EINVAL, "--target-device goes neither with --listen nor with --peer");
+	if (settings->keep && !listens)
+		return error_say(error, -EINVAL, "--keep goes with --listen only");
+	return 0;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe/target.h"
+
+#include <errno.h>
+
+enum { RECEIVES = 16 };
+
+static int op_of(const struct target *target)
+{
+	return target->endpoint->run->document.request.op;
+}
+
+static bool consumes_receives(const struct target *target)
+{
+	return op_of(target) == OP_SEND || op_of(target) == OP_WRITE_IMM;
+}
+
+static unsigned char *place_of(const struct target *target, uint32_t serial)
+{
+	return target->endpoint->buffer.memory + layout_offset(target->layout, serial);
+}
+
+/* A send lands where the receive says: in the same place that a write would have taken. */
+static int post_receive(struct target *target, uint32_t serial)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)place_of(target, serial),
+		.length = (uint32_t)layout_series(target->layout, serial)->bytes,
+		.lkey = target->endpoint->mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .wr_id = wr_id_of(serial), .sg_list = &sge, .num_sge = op_of(target) == OP_SEND };
+	struct ibv_recv_wr *bad;
+	int error = ibv_post_recv(target->endpoint->qp, &wr, &bad);
+	if (!error)
+		target->receives++;
+	return -error;
+}
+
+static int post_receives(struct target *target, uint32_t next)
+{
+	uint32_t total = layout_total(target->layout);
+	for (; target->receives < RECEIVES && next < total; next++) {
+		int result = post_receive(target, next);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int target_prepare(struct target *target, struct endpoint *endpoint, const struct layout *layout, struct error *error)
+{
+	*target = (struct target){ .endpoint = endpoint, .layout = layout, .last_look_ns = run_now(endpoint->run) };
+	if (op_of(target) == OP_READ) {
+		for (uint32_t i = 0; i < layout->series_count; i++)
+			for (uint32_t slot = 0; slot < layout->series[i].slots; slot++)
+				payload_fill(place_of(target, i * layout->count + slot), layout->series[i].bytes,
+				        layout->seed, i * layout->count + slot);
+		return 0;
+	}
+	int result = consumes_receives(target) ? post_receives(target, 0) : 0;
+	return result ? error_set(error, result, "%s: ibv_post_recv", endpoint->facts->device) : 0;
+}
+
+/* ---- looking ---- */
+
+static struct landing *find_landing(struct target *target, uint32_t serial)
+{
+	list_each(landing, &target->landings)
+		if (landing->serial.value == serial)
+			return landing;
+	struct landing *landing = list_add(target->endpoint->run->arena, &target->landings);
+	if (landing)
+		landing->serial = num(serial);
+	return landing;
+}
+
+/* The first use of each slot is watched; later ones overwrite it. */
+static uint32_t next_watched(const struct layout *layout, uint32_t serial)
+{
+	uint32_t next = serial + 1;
+	if (next % layout->count >= layout_series(layout, serial)->slots)
+		next = (serial / layout->count + 1) * layout->count;
+	return next;
+}
+
+static void look_for_payload(struct target *target)
+{
+	const struct layout *layout = target->layout;
+	int64_t now = run_now(target->endpoint->run);
+	while (target->watched < layout_total(layout)) {
+		uint32_t serial = target->watched;
+		size_t bytes = layout_series(layout, serial)->bytes;
+		const unsigned char *place = place_of(target, serial);
+		if (!payload_hint(place, bytes, layout->seed, serial) ||
+		        payload_check(place, bytes, layout->seed, serial) != PAYLOAD_RIGHT)
+			break;
+		struct landing *landing = find_landing(target, serial);
+		if (landing) {
+			landing->not_before_ns = num(target->last_look_ns);
+			landing->landed_ns = num(run_now(target->endpoint->run));
+			landing->payload = PAYLOAD_RIGHT;
+		}
+		target->watched = next_watched(layout, serial);
+	}
+	target->last_look_ns = now;
+}
+
+static void take_receives(struct target *target)
+{
+	struct ibv_wc wc;
+	while (ibv_poll_cq(target->endpoint->cq, 1, &wc) > 0) {
+		target->receives--;
+		if (wc.status == IBV_WC_SUCCESS)
+			post_receives(target, (uint32_t)(wc.wr_id - 1) + RECEIVES);
+	}
+}
+
+void target_look(struct target *target)
+{
+	if (op_of(target) == OP_READ)
+		return;
+	look_for_payload(target);
+	if (consumes_receives(target))
+		take_receives(target);
+}
+
+static void verify_slot(struct target *target, uint32_t serial)
+{
+	struct landing *landing = find_landing(target, serial);
+	if (!landing)
+		return;
+	landing->payload = payload_check(
+	        place_of(target, serial), layout_series(target->layout, serial)->bytes, target->layout->seed, serial);
+}
+
+void target_verify(struct target *target, uint32_t posted)
+{
+	const struct layout *layout = target->layout;
+	if (op_of(target) == OP_READ)
+		return;
+	target_look(target);
+	for (uint32_t i = 0; i < layout->series_count && i * layout->count < posted; i++) {
+		uint32_t first = i * layout->count, end = first + layout->count;
+		end = end < posted ? end : posted;
+		/* The last requests of a size are those whose bytes were not overwritten. */
+		uint32_t last_slots = end - first < layout->series[i].slots ? end - first : layout->series[i].slots;
+		for (uint32_t serial = end - last_slots; serial < end; serial++)
+			verify_slot(target, serial);
+	}
+}
+
+/* ---- into the evidence ---- */
+
+static enum flag verdict_of(const struct landing *landing, const struct operation *operation)
+{
+	if (landing->payload == PAYLOAD_RIGHT)
+		return FLAG_YES;
+	/* Nothing there, and nobody claims that there is. */
+	if (landing->payload == PAYLOAD_UNTOUCHED && !num_is(operation->wc_status, 0))
+		return FLAG_UNKNOWN;
+	return landing->payload == PAYLOAD_UNKNOWN ? FLAG_UNKNOWN : FLAG_NO;
+}
+
+void landing_apply(const struct landing *landing, struct evidence *evidence)
+{
+	list_each(operation, &evidence->operations) {
+		if (!landing->serial.known || !num_is(operation->wr_id, landing->serial.value + 1))
+			continue;
+		operation->remote_landed_ns = landing->landed_ns;
+		operation->remote_landed_not_before_ns = landing->not_before_ns;
+		operation->payload_verified = verdict_of(landing, operation);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The end that requests arrive at: what it gets ready before, and what it sees in its memory. */
+#ifndef RDMADIAG_PROBE_TARGET_H
+#define RDMADIAG_PROBE_TARGET_H
+
+#include "probe/endpoint.h"
+#include "probe/layout.h"
+
+/* What became of one request in the target's memory. */
+struct landing {
+	struct num serial;
+	struct num landed_ns; /* first seen whole; of the target's run */
+	struct num not_before_ns;
+	int payload; /* enum payload, when the target was asked last */
+};
+
+struct target {
+	struct endpoint *endpoint;
+	const struct layout *layout;
+	LIST(struct landing) landings;
+	uint32_t watched;     /* serial of the request that is looked for now */
+	int64_t last_look_ns; /* when it was not yet there */
+	uint32_t receives;    /* posted and not yet consumed */
+};
+
+/* Receive requests, or the payload to be read. 0 or negative errno with `error`. */
+int target_prepare(struct target *target, struct endpoint *endpoint, const struct layout *layout, struct error *error);
+/* One look into the memory, and into the CQ where requests consume receives. Cheap enough to be called in a loop. */
+void target_look(struct target *target);
+/* The first `posted` requests are over: compares what is in the memory now. */
+void target_verify(struct target *target, uint32_t posted);
+/* Writes what is known of a request into the operation of that wr_id. `offset_ns`: unused times stay the target's own.
+ */
+void landing_apply(const struct landing *landing, struct evidence *evidence);
+
+/* Requests carry their serial, counted from 1. */
+static inline uint64_t wr_id_of(uint32_t serial)
+{
+	return (uint64_t)serial + 1;
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe/watcher.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	TICK_MS = 20,
+	GRACE_MS = 2000, /* for an orderly end after a signal: the child gives its objects back and asks its peer */
+	KILL_MS = 1000,  /* for the kernel to end a killed child */
+	TEXT_SIZE = 4096,
+};
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t caught;
+
+static void note(int signal)
+{
+	caught = signal;
+}
+
+static sigset_t watched_set(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	return set;
+}
+
+/* The signals stay blocked but in ppoll(), so that none comes between a look at `caught` and the wait. */
+int watcher_signals(void)
+{
+	struct sigaction action = { .sa_handler = note };
+	sigset_t set = watched_set();
+	caught = 0;
+	if (sigaction(SIGINT, &action, NULL) || sigaction(SIGTERM, &action, NULL))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+int watcher_signal(void)
+{
+	return caught;
+}
+
+static int wait_readable(int fd, int timeout_ms)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	struct pollfd entry = { .fd = fd, .events = POLLIN };
+	struct timespec timeout = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
+	int ready = ppoll(&entry, 1, timeout_ms < 0 ? NULL : &timeout, &none);
+	return ready < 0 ? -errno : ready;
+}
+
+int watcher_wait_readable(int fd)
+{
+	int ready = caught ? -EINTR : wait_readable(fd, -1);
+	return ready < 0 ? ready : 0;
+}
+
+/* ---- the child ---- */
+
+static void stop_child(int signal)
+{
+	(void)signal; /* it interrupts system calls; what to do is in run->stop */
+}
+
+_Noreturn static void child_main(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd, pid_t parent)
+{
+	/* A terminal sends SIGINT to both: the parent decides, and says so with SIGUSR1. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	struct sigaction action = { .sa_handler = stop_child };
+	sigaction(SIGUSR1, &action, NULL);
+	sigset_t set = watched_set();
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent)
+		job(run, fd);
+	__atomic_store_n(&run->finished, 1, __ATOMIC_RELEASE);
+	_exit(0);
+}
+
+/* ---- what the kernel says of a child that does not come back ---- */
+
+static char *read_proc(struct arena *arena, pid_t pid, const char *name)
+{
+	char path[64], text[TEXT_SIZE];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	autofclose FILE *file = fopen(path, "re");
+	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[length] = '\0';
+	trim_end(text);
+	return *text ? arena_strdup(arena, text) : NULL;
+}
+
+static const char *known_wait_channel(const char *text)
+{
+	return text && strcmp(text, "0") != 0 ? text : NULL;
+}
+
+static void describe_stuck(struct probe_run *run, pid_t pid, const struct run_step *step)
+{
+	struct stuck_step *stuck = arena_new_object(run->arena, struct stuck_step);
+	if (!stuck)
+		return;
+	stuck->step = step->name;
+	stuck->started_ns = num(step->started_ns);
+	stuck->pid = num(pid);
+	stuck->system_call = read_proc(run->arena, pid, "syscall");
+	stuck->wait_channel = known_wait_channel(read_proc(run->arena, pid, "wchan"));
+	stuck->stack = read_proc(run->arena, pid, "stack");
+	if (!stuck->stack)
+		report_missing(&run->report, "stuck.stack", "host", 0, "/proc/%d/stack is for root only", (int)pid);
+	run_evidence(run)->stuck = stuck;
+}
+
+/* ---- watching ---- */
+
+struct child {
+	struct probe_run *run;
+	pid_t pid;
+	int pidfd;
+	bool ended;
+	int status;
+};
+
+static bool has_ended(struct child *child)
+{
+	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->ended = true;
+	return child->ended;
+}
+
+/* Waits until the child has ended, `ms` at most; returns early on a signal. */
+static void wait_child(struct child *child, int ms)
+{
+	wait_readable(child->pidfd, ms);
+	has_ended(child);
+}
+
+static void wait_until_dead(struct child *child, int ms)
+{
+	int64_t end = run_now(child->run) + ms * INT64_C(1000000);
+	while (!has_ended(child) && run_now(child->run) < end)
+		wait_child(child, TICK_MS);
+}
+
+/* The step the child is in, and whether its time is over. */
+static bool is_late(const struct child *child, struct run_step *step)
+{
+	const struct run_step *shared = &child->run->step;
+	step->name = __atomic_load_n(&shared->name, __ATOMIC_ACQUIRE);
+	step->started_ns = __atomic_load_n(&shared->started_ns, __ATOMIC_RELAXED);
+	step->limit_ns = __atomic_load_n(&shared->limit_ns, __ATOMIC_RELAXED);
+	bool same = __atomic_load_n(&shared->name, __ATOMIC_ACQUIRE) == step->name;
+	return step->name && same && run_now(child->run) > step->limit_ns;
+}
+
+/* Killed, but not waited for where the kernel does not let it go: what it holds goes with it when it comes back. */
+static void give_up(struct child *child)
+{
+	kill(child->pid, SIGKILL);
+	wait_until_dead(child, KILL_MS);
+}
+
+static void ask_to_stop(struct child *child)
+{
+	__atomic_store_n(&child->run->stop, caught, __ATOMIC_RELEASE);
+	run_evidence(child->run)->interrupted = FLAG_YES;
+	kill(child->pid, SIGUSR1);
+}
+
+static void follow(struct child *child)
+{
+	struct run_step step;
+	int64_t stop_limit = 0;
+	while (!has_ended(child)) {
+		if (caught && !child->run->stop) {
+			ask_to_stop(child);
+			stop_limit = run_now(child->run) + GRACE_MS * INT64_C(1000000);
+		}
+		bool late = is_late(child, &step) || (stop_limit && run_now(child->run) > stop_limit);
+		if (late) {
+			if (step.name)
+				describe_stuck(child->run, child->pid, &step);
+			give_up(child);
+			return;
+		}
+		wait_child(child, TICK_MS);
+	}
+}
+
+static void note_crash(const struct child *child)
+{
+	if (!child->ended || child->run->finished || !WIFSIGNALED(child->status) || run_evidence(child->run)->stuck)
+		return;
+	const char *name = child->run->step.name;
+	error_say(&child->run->error, -EIO, "the traced process died of signal %d (%s) %s%s", WTERMSIG(child->status),
+	        strsignal(WTERMSIG(child->status)), name ? "in " : "between two steps", name ? name : "");
+	report_missing(&child->run->report, "evidence", "host", 0, "%s", child->run->error.text);
+}
+
+int watcher_run(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd)
+{
+	pid_t parent = getpid(), pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		child_main(run, job, fd, parent);
+	struct child child = { .run = run, .pid = pid };
+	child.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	follow(&child);
+	note_crash(&child);
+	if (child.pidfd >= 0)
+		close(child.pidfd);
+	run_evidence(run)->ended_ns = num(run_now(run));
+	return 0;
+}
