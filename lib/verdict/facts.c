@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts that follow from the evidence without any opinion: who came first, what never ended, what contradicts what. */
+#include "verdict/judge.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+enum { WC_FLUSH = 5 }; /* IBV_WC_WR_FLUSH_ERR */
+
+bool text_is(const char *text, const char *wanted)
+{
+	return text && !strcmp(text, wanted);
+}
+
+bool text_has(const char *text, const char *part)
+{
+	return text && strcasestr(text, part);
+}
+
+const struct endpoint_facts *endpoint(const struct judge *judge, int side)
+{
+	return side == SIDE_REMOTE ? &judge->evidence->remote : &judge->evidence->local;
+}
+
+bool is_driver(const struct endpoint_facts *end, const char *prefix)
+{
+	return end->driver && !strncasecmp(end->driver, prefix, strlen(prefix));
+}
+
+bool is_software(const struct endpoint_facts *end)
+{
+	return is_driver(end, "rdma_rxe") || is_driver(end, "rxe") || is_driver(end, "siw");
+}
+
+bool is_ready(const struct endpoint_facts *end)
+{
+	return text_is(end->qp_state, "RTR") || text_is(end->qp_state, "RTS");
+}
+
+bool is_not_ready(const struct endpoint_facts *end)
+{
+	/* SQD and SQE stop the send queue only; the responder goes on. */
+	return text_is(end->qp_state, "RESET") || text_is(end->qp_state, "INIT") || text_is(end->qp_state, "ERR");
+}
+
+bool is_port_down(const struct endpoint_facts *end)
+{
+	const char *state = end->port_state_after ? end->port_state_after : end->port_state;
+	return state && strcmp(state, "ACTIVE") != 0 && strcmp(state, "ACTIVE_DEFER") != 0;
+}
+
+bool is_posted(const struct operation *operation)
+{
+	if (operation->post_errno.known)
+		return !operation->post_errno.value;
+	return operation->post_return_ns.known || operation->post_call_ns.known;
+}
+
+bool is_success(const struct operation *operation)
+{
+	return num_is(operation->wc_status, 0);
+}
+
+static int64_t end_time(const struct operation *operation)
+{
+	return operation->cqe_consumed_ns.known  ? operation->cqe_consumed_ns.value
+	       : operation->cqe_arrived_ns.known ? operation->cqe_arrived_ns.value
+	                                         : INT64_MAX;
+}
+
+/* Keeps the earlier of two; on equal or unknown times the one that stands first in the list. */
+static void keep_first(const struct operation **first, const struct operation *operation)
+{
+	if (!*first || end_time(operation) < end_time(*first))
+		*first = operation;
+}
+
+/* An unsignaled request is done when a later one of the same queue pair succeeded. */
+static bool is_covered(const struct judge *judge, uint32_t index)
+{
+	const struct operation *operation = judge->evidence->operations.items[index];
+	for (uint32_t i = index + 1; i < judge->evidence->operations.count; i++) {
+		const struct operation *later = judge->evidence->operations.items[i];
+		bool same = !later->qpn.known || !operation->qpn.known || later->qpn.value == operation->qpn.value;
+		if (same && is_success(later))
+			return true;
+	}
+	return false;
+}
+
+static void sort_operation(struct judge *judge, uint32_t index)
+{
+	const struct operation *operation = judge->evidence->operations.items[index];
+	if (operation->post_errno.known && operation->post_errno.value && !judge->refused)
+		judge->refused = operation;
+	if (!is_posted(operation))
+		return;
+	judge->posted++;
+	if (is_success(operation)) {
+		judge->succeeded++;
+		judge->verified += operation->payload_verified == FLAG_YES;
+		if (operation->payload_verified == FLAG_NO && !judge->wrong)
+			judge->wrong = operation;
+	} else if (num_is(operation->wc_status, WC_FLUSH)) {
+		keep_first(&judge->flushed, operation);
+	} else if (operation->wc_status.known) {
+		keep_first(&judge->failed, operation);
+	} else if (operation->is_signaled == FLAG_NO && is_covered(judge, index)) {
+		judge->succeeded++;
+	} else if (!judge->pending) {
+		judge->pending = operation;
+	}
+}
+
+/* ---- set-up steps ---- */
+
+static bool is_teardown(const char *name)
+{
+	static const char *const words[] = { "destroy", "dereg", "dealloc", "close", "disconnect", "free" };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (text_has(name, words[i]))
+			return true;
+	return false;
+}
+
+/* Steps that the run did well without: something of the same side went well later. */
+static bool went_on(const struct judge *judge, int side, int64_t start_ns)
+{
+	list_each(step, &judge->evidence->resources)
+		if (step->side == side && num_is(step->error, 0) && step->start_ns.known &&
+		        step->start_ns.value > start_ns && !is_teardown(step->step))
+			return true;
+	list_each(transition, &judge->evidence->transitions)
+		if (transition->side == side && num_is(transition->error, 0) && transition->start_ns.known &&
+		        transition->start_ns.value > start_ns)
+			return true;
+	return false;
+}
+
+static void keep_first_step(struct judge *judge, struct failed_step step)
+{
+	if (is_teardown(step.name) || (step.start_ns != INT64_MAX && went_on(judge, step.side, step.start_ns)))
+		return;
+	if (!judge->step.name || step.start_ns < judge->step.start_ns)
+		judge->step = step;
+}
+
+static void find_failed_step(struct judge *judge)
+{
+	list_each(step, &judge->evidence->resources)
+		if (step->step && step->error.known && step->error.value)
+			keep_first_step(
+			        judge, (struct failed_step){ .name = step->step,
+			                       .detail = step->detail,
+			                       .side = step->side,
+			                       .error = step->error.value,
+			                       .duration_ns = step->duration_ns.known ? step->duration_ns.value : -1,
+			                       .start_ns = step->start_ns.known ? step->start_ns.value : INT64_MAX,
+			                       .resource = step });
+	list_each(transition, &judge->evidence->transitions)
+		if (transition->to && transition->error.known && transition->error.value)
+			keep_first_step(judge,
+			        (struct failed_step){ .name = transition->to,
+			                .side = transition->side,
+			                .error = transition->error.value,
+			                .duration_ns =
+			                        transition->duration_ns.known ? transition->duration_ns.value : -1,
+			                .start_ns =
+			                        transition->start_ns.known ? transition->start_ns.value : INT64_MAX });
+}
+
+void judge_facts(struct judge *judge)
+{
+	for (uint32_t i = 0; i < judge->evidence->operations.count; i++)
+		sort_operation(judge, i);
+	find_failed_step(judge);
+	list_each(step, &judge->evidence->control)
+		if (step->step && step->error.known && step->error.value && !judge->control)
+			judge->control = step;
+}
+
+bool reached(const struct judge *judge, int side, const char *state)
+{
+	list_each(transition, &judge->evidence->transitions)
+		if (transition->side == side && text_is(transition->to, state) && num_is(transition->error, 0))
+			return true;
+	return false;
+}
+
+bool peer_closed(const struct judge *judge)
+{
+	if (!judge->control)
+		return false;
+	switch (judge->control->error.value) {
+	case ECONNRESET:
+	case EPIPE:
+	case ECONNABORTED:
+	case ENOTCONN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool peer_silent(const struct judge *judge)
+{
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	if (tcp && tcp->unacked.known && tcp->unacked.value > 0 && !peer_closed(judge))
+		return true;
+	return judge->control && !peer_closed(judge) &&
+	       (judge->control->error.value == ETIMEDOUT || judge->control->error.value == EHOSTUNREACH ||
+	               judge->control->error.value == ENETUNREACH);
+}
+
+/* ---- counters and events ---- */
+
+static int64_t growth_of(const struct counter_change *counter)
+{
+	return counter->before.known && counter->after.known ? difference(counter->after.value, counter->before.value)
+	                                                     : 0;
+}
+
+struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet)
+{
+	list_each(counter, &judge->evidence->counters) {
+		if (counter->side != side || !text_is(counter->name, name) || !counter->before.known ||
+		        !counter->after.known)
+			continue;
+		if (quiet)
+			*quiet = counter->quiet;
+		return num(growth_of(counter));
+	}
+	return (struct num){ 0 };
+}
+
+bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, bool only_quiet)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		if (counter->side == side && meaning && meaning->kind == kind && growth_of(counter) > 0 &&
+		        (!only_quiet || counter->quiet == FLAG_YES))
+			return true;
+	}
+	return false;
+}
+
+static bool uses_qp(const struct judge *judge, int side, int64_t qpn)
+{
+	const struct endpoint_facts *end = endpoint(judge, side);
+	if (num_is(end->qpn, qpn))
+		return true;
+	if (side == SIDE_REMOTE)
+		return !end->qpn.known;
+	bool known = end->qpn.known;
+	list_each(operation, &judge->evidence->operations) {
+		if (num_is(operation->qpn, qpn))
+			return true;
+		known |= operation->qpn.known;
+	}
+	return !known;
+}
+
+bool event_is_own(const struct judge *judge, const struct async_event *event)
+{
+	const struct endpoint_facts *end = endpoint(judge, event->side);
+	if (event->port.known && end->port.known && event->port.value != end->port.value)
+		return false;
+	return !event->qpn.known || uses_qp(judge, event->side, event->qpn.value);
+}
+
+const struct async_event *own_event(const struct judge *judge, int side, const char *name)
+{
+	list_each(event, &judge->evidence->async_events)
+		if (event->side == side && text_is(event->event, name) && event_is_own(judge, event))
+			return event;
+	return NULL;
+}
+
+/* ---- addresses, MTU, rights ---- */
+
+enum gid_kind gid_kind(const char *gid)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	uint8_t bytes[16];
+	if (!gid || parse_gid(gid, bytes))
+		return KIND_UNKNOWN;
+	if (gid_is_zero(bytes))
+		return KIND_EMPTY;
+	if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
+		return KIND_LINK_LOCAL;
+	return !memcmp(bytes, mapped, sizeof(mapped)) ? KIND_IPV4 : KIND_IPV6;
+}
+
+static bool is_infiniband(const struct endpoint_facts *end)
+{
+	return text_is(end->link_layer, "InfiniBand");
+}
+
+const char *gid_conflict(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	/* Inside an InfiniBand subnet packets go by LID; the GID's scope says nothing. */
+	if (is_infiniband(local) || is_infiniband(remote))
+		return NULL;
+	if (local->gid_type && remote->gid_type && strcmp(local->gid_type, remote->gid_type) != 0)
+		return arena_printf(
+		        judge->arena, "the GID types differ: %s here, %s there", local->gid_type, remote->gid_type);
+	enum gid_kind here = gid_kind(local->gid), there = gid_kind(remote->gid);
+	if (here == KIND_EMPTY || there == KIND_EMPTY)
+		return here == KIND_EMPTY ? "the local GID is empty" : "the peer's GID is empty";
+	if (here == KIND_UNKNOWN || there == KIND_UNKNOWN || here == there)
+		return NULL;
+	if (here == KIND_LINK_LOCAL || there == KIND_LINK_LOCAL)
+		return here == KIND_LINK_LOCAL ? "the local GID is link-local and the peer's is not"
+		                               : "the peer's GID is link-local and the local one is not";
+	return here == KIND_IPV4 ? "the local GID is IPv4 and the peer's is IPv6"
+	                         : "the local GID is IPv6 and the peer's is IPv4";
+}
+
+/* Smaller of two numbers of which either may be unknown. */
+static struct num smaller(struct num a, struct num b)
+{
+	if (!a.known || !b.known)
+		return a.known ? a : b;
+	return a.value < b.value ? a : b;
+}
+
+static struct num path_mtu(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	return evidence->local.path_mtu.known ? evidence->local.path_mtu : evidence->remote.path_mtu;
+}
+
+const char *mtu_conflict(const struct judge *judge)
+{
+	/* RoCE v2 over IPv4: IP 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes above the payload of a packet. */
+	enum { HEADERS = 60 };
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	struct num path = path_mtu(judge), active = smaller(local->active_mtu, remote->active_mtu);
+	if (!path.known)
+		return NULL;
+	if (active.known && path.value > active.value)
+		return arena_printf(judge->arena, "the path MTU is %lld, and the active MTU of the %s port is %lld",
+		        (long long)path.value, num_is(local->active_mtu, active.value) ? "local" : "peer's",
+		        (long long)active.value);
+	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
+	if (frame.known && !is_infiniband(local) && path.value + HEADERS > frame.value)
+		return arena_printf(judge->arena, "the path MTU is %lld, and the MTU of the %s netdev is %lld",
+		        (long long)path.value, num_is(local->netdev_mtu, frame.value) ? "local" : "peer's",
+		        (long long)frame.value);
+	return NULL;
+}
+
+bool only_large_fails(const struct judge *judge, const struct operation *operation)
+{
+	/* Without a known MTU: the smallest that RDMA has, 256 bytes. */
+	struct num mtu = smaller(
+	        path_mtu(judge), smaller(judge->evidence->local.active_mtu, judge->evidence->remote.active_mtu));
+	if (!operation->bytes.known || operation->bytes.value <= (mtu.known && mtu.value < 256 ? mtu.value : 256))
+		return false;
+	bool smaller_passed = false;
+	list_each(other, &judge->evidence->operations) {
+		if (!is_success(other) || !other->bytes.known)
+			continue;
+		if (other->bytes.value >= operation->bytes.value)
+			return false;
+		smaller_passed = true;
+	}
+	return smaller_passed;
+}
+
+const char *missing_right(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *target = &judge->evidence->remote;
+	const char *right = NULL;
+	if (operation->opcode == OP_WRITE || operation->opcode == OP_WRITE_IMM)
+		right = "remote-write";
+	else if (operation->opcode == OP_READ)
+		right = "remote-read";
+	if (!right)
+		return NULL;
+	if (target->mr_access && !text_has(target->mr_access, right))
+		return arena_printf(judge->arena, "the peer's buffer was registered without %s", right);
+	if (target->qp_access && !text_has(target->qp_access, right))
+		return arena_printf(judge->arena, "the peer's queue pair was set up without %s", right);
+	return NULL;
+}
+
+/* ---- times ---- */
+
+int64_t difference(int64_t a, int64_t b)
+{
+	int64_t result;
+	if (__builtin_sub_overflow(a, b, &result))
+		return a < b ? INT64_MIN : INT64_MAX;
+	return result;
+}
+
+int64_t ack_timeout_ns(const struct endpoint_facts *end)
+{
+	/* IBTA: 4.096 us * 2^timeout, 0 means no timer, five bits. */
+	if (!end->timeout.known || end->timeout.value <= 0 || end->timeout.value > 31)
+		return 0;
+	return INT64_C(4096) << end->timeout.value;
+}
+
+int64_t rnr_timer_ns(int64_t code)
+{
+	/* IBTA table of RNR NAK timer codes, in units of 10 us; code 0 is the longest. */
+	static const int32_t table[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
+		768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152 };
+	return code >= 0 && code < (int64_t)ARRAY_SIZE(table) ? table[code] * INT64_C(10000) : 0;
+}
+
+int64_t latency_ns(const struct operation *operation)
+{
+	int64_t end = end_time(operation);
+	if (!operation->post_call_ns.known || end == INT64_MAX || end < operation->post_call_ns.value)
+		return -1;
+	return difference(end, operation->post_call_ns.value);
+}
+
+int64_t waiting_end_ns(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	return evidence->deadline_ns.known ? evidence->deadline_ns.value
+	       : evidence->ended_ns.known  ? evidence->ended_ns.value
+	                                   : -1;
+}

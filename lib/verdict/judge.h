@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* What the rules share; only lib/verdict includes it. */
+#ifndef RDMADIAG_VERDICT_JUDGE_H
+#define RDMADIAG_VERDICT_JUDGE_H
+
+#include "verdict/explain.h"
+#include "verdict/verdict.h"
+
+#include <stdbool.h>
+
+#define L(layer) LAYER_BIT(LAYER_##layer)
+
+/* The layers between post and success, all of them: what is left when nothing is known. */
+#define WHOLE_PATH                                                                                                     \
+	(L(CONFIGURATION) | L(PROVIDER) | L(PLATFORM) | L(DEVICE) | L(NETWORK) | L(REMOTE_DEVICE) |                    \
+	        L(REMOTE_APPLICATION))
+
+/* A set-up step of either kind that failed. */
+struct failed_step {
+	const char *name; /* NULL: none */
+	const char *detail;
+	int side;
+	int64_t error, duration_ns; /* duration −1: unknown */
+	int64_t start_ns;
+	const struct resource_step *resource; /* NULL: a transition */
+};
+
+struct judge {
+	const struct probe_request *request;
+	const struct evidence *evidence;
+	struct report *report; /* NULL: nobody listens */
+	struct arena *arena;
+	struct verdict *verdict;
+	/* facts.c fills these from the evidence. */
+	const struct operation *failed;  /* the first that failed, flushes left out; NULL: none */
+	const struct operation *flushed; /* the first flush */
+	const struct operation *refused; /* the first that post refused */
+	const struct operation *pending; /* the first that was posted and whose end was not seen */
+	const struct operation *wrong;   /* the first that succeeded with wrong bytes */
+	uint32_t posted, succeeded, verified;
+	struct failed_step step;
+	const struct control_step *control; /* the first step of the control connection that failed */
+};
+
+/* ---- facts.c ---- */
+
+void judge_facts(struct judge *judge);
+const struct endpoint_facts *endpoint(const struct judge *judge, int side);
+bool is_posted(const struct operation *operation);
+bool is_success(const struct operation *operation);
+/* rxe and siw: the "device" is kernel code of the host. */
+bool is_software(const struct endpoint_facts *end);
+bool is_driver(const struct endpoint_facts *end, const char *prefix);
+bool text_is(const char *text, const char *wanted);  /* false for NULL */
+bool text_has(const char *text, const char *part);   /* ignoring case; false for NULL */
+bool is_ready(const struct endpoint_facts *end);     /* QP seen in RTR or RTS */
+bool is_not_ready(const struct endpoint_facts *end); /* QP seen in another state */
+bool is_port_down(
+        const struct endpoint_facts *end); /* when the evidence was gathered, or at the start if only that is known */
+bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */
+bool peer_closed(const struct judge *judge); /* the control connection was closed by the other end */
+bool peer_silent(const struct judge *judge); /* it was not closed, and nobody answered */
+/* Growth of a counter over the run; unknown where it was not recorded. */
+struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet);
+/* Did any counter of this kind grow? `only_quiet`: after a quiet baseline. */
+bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, bool only_quiet);
+/* An event of this side that concerns the port or queue pair in use; NULL: none. */
+const struct async_event *own_event(const struct judge *judge, int side, const char *name);
+bool event_is_own(const struct judge *judge, const struct async_event *event);
+
+enum gid_kind { KIND_UNKNOWN, KIND_EMPTY, KIND_LINK_LOCAL, KIND_IPV4, KIND_IPV6 };
+enum gid_kind gid_kind(const char *gid);
+/* Why packets between the two GIDs cannot be expected to arrive; NULL: nothing known against them. */
+const char *gid_conflict(const struct judge *judge);
+/* Why packets of full size cannot be expected to arrive; NULL: nothing known against it. */
+const char *mtu_conflict(const struct judge *judge);
+/* A smaller operation succeeded, and this one is larger than a packet. */
+bool only_large_fails(const struct judge *judge, const struct operation *operation);
+/* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
+const char *missing_right(const struct judge *judge, const struct operation *operation);
+/* a − b without overflow: recorded numbers may be anything. */
+int64_t difference(int64_t a, int64_t b);
+int64_t ack_timeout_ns(const struct endpoint_facts *end); /* 0: unknown or endless */
+int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: not a code */
+/* From post to consumed (or arrived), −1: unknown. */
+int64_t latency_ns(const struct operation *operation);
+/* When waiting ended: deadline, else end; −1: unknown. */
+int64_t waiting_end_ns(const struct judge *judge);
+
+/* ---- verdict.c ---- */
+
+/* All texts are formatted; empty memory leaves them out. */
+#define SAYS __attribute__((format(printf, 2, 3)))
+SAYS void because(struct judge *judge, const char *format, ...);
+SAYS void not_observed(struct judge *judge, const char *format, ...);
+SAYS void next_step(struct judge *judge, const char *format, ...);
+SAYS void summarize(struct judge *judge, const char *format, ...);
+
+/* The three ways to end. Each returns true, so that a rule can end with it. */
+bool undetermined(struct judge *judge, enum outcome outcome, layer_set candidates);
+bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_set others);
+/* Only where the evidence excludes every other layer. */
+bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);
+
+/* Facts for the reader, without any weight. */
+void tell_counters(struct judge *judge);
+void tell_events(struct judge *judge);
+void tell_progress(struct judge *judge, const struct operation *operation);
+void tell_gaps(struct judge *judge, const struct operation *operation);
+
+/* ---- the rules: true when they decided ---- */
+
+bool rule_setup(struct judge *judge);    /* rules_setup.c: nothing could be posted */
+bool rule_stuck(struct judge *judge);    /* a step hangs */
+bool rule_control(struct judge *judge);  /* the peer went away after the data path had done its part */
+bool rule_refused(struct judge *judge);  /* rules_wc.c: post said no */
+bool rule_overrun(struct judge *judge);  /* the completion queue broke */
+bool rule_failed(struct judge *judge);   /* a completion with an error */
+bool rule_flushed(struct judge *judge);  /* only consequences were seen */
+bool rule_stalled(struct judge *judge);  /* rules_stall.c: something never ended */
+bool rule_corrupt(struct judge *judge);  /* rules_payload.c: landed, but wrong */
+bool rule_degraded(struct judge *judge); /* right, but late or with retries */
+bool rule_ok(struct judge *judge);
+
+/* Parts that more than one rule uses. */
+bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base);
+bool judge_port_down(struct judge *judge, enum outcome outcome);
+bool judge_failed_step(struct judge *judge, enum outcome outcome);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything completed: were the bytes right, was it in time, and is there anything left to say. */
+#include "verdict/judge.h"
+
+#include "base/duration.h"
+
+#include <inttypes.h>
+
+bool rule_corrupt(struct judge *judge)
+{
+	if (!judge->wrong)
+		return false;
+	because(judge, "an operation succeeded, and the bytes in the target's memory are not those that were sent");
+	if (judge->failed)
+		because(judge, "another operation failed as well; wrong data outweighs it");
+	tell_counters(judge);
+	tell_gaps(judge, judge->wrong);
+	summarize(judge, "the operation succeeded, and the payload is wrong");
+	not_observed(
+	        judge, "where the bytes changed: between the source's memory and adapter, or between the target's");
+	next_step(judge, "repeat with buffers on the adapters' own nodes, then look at IOMMU, ACS and relaxed ordering "
+	                 "on both hosts");
+	return undetermined(judge, OUTCOME_CORRUPT, L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE));
+}
+
+/* ---- late or with retries ---- */
+
+/* Waits of whole RNR timers; the peer's timer counts. */
+static int64_t rnr_waits(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *remote = &judge->evidence->remote;
+	int64_t timer = remote->min_rnr_timer.known ? rnr_timer_ns(remote->min_rnr_timer.value) : 0;
+	int64_t latency = latency_ns(operation);
+	bool needs = operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
+	/* Short timers drown in scheduling. */
+	const int64_t visible_ns = 10000000;
+	if (!needs || timer < visible_ns || latency < timer)
+		return 0;
+	int64_t waits = latency / timer;
+	return latency % timer <= timer / 10 ? waits : 0;
+}
+
+static bool judge_not_ready(struct judge *judge)
+{
+	const struct operation *slow = NULL;
+	list_each(operation, &judge->evidence->operations)
+		if (is_success(operation) && rnr_waits(judge, operation) && !slow)
+			slow = operation;
+	bool counted = counter_moved(judge, SIDE_LOCAL, COUNTER_NOT_READY, false) ||
+	               counter_moved(judge, SIDE_REMOTE, COUNTER_NOT_READY, false);
+	if (!slow)
+		return false;
+	char took[DURATION_TEXT_SIZE], timer[DURATION_TEXT_SIZE];
+	because(judge, "an operation took %s, about %" PRId64 " times the RNR timer of the peer (%s)",
+	        format_duration(latency_ns(slow), took), rnr_waits(judge, slow),
+	        format_duration(rnr_timer_ns(judge->evidence->remote.min_rnr_timer.value), timer));
+	summarize(judge, "it worked, but waited for a receive of the peer");
+	next_step(judge, "post receives earlier, and set min_rnr_timer to a small value: code 0 means 655.36 ms");
+	if (counted)
+		return likely(judge, OUTCOME_DEGRADED, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
+	not_observed(judge, "counters of missing receives on either side");
+	return undetermined(judge, OUTCOME_DEGRADED,
+	        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
+}
+
+/* An operation that took at least one ACK timeout, while retry counters moved; or moved after a quiet baseline. */
+static bool judge_retried(struct judge *judge)
+{
+	int64_t timeout = ack_timeout_ns(&judge->evidence->local);
+	bool slow = false;
+	list_each(operation, &judge->evidence->operations)
+		slow |= is_success(operation) && timeout && latency_ns(operation) >= timeout;
+	bool moved = counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, false) ||
+	             counter_moved(judge, SIDE_REMOTE, COUNTER_RETRY, false);
+	bool quiet = counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, true) ||
+	             counter_moved(judge, SIDE_REMOTE, COUNTER_RETRY, true);
+	if (!quiet && !(slow && moved))
+		return false;
+	if (slow)
+		because(judge, "an operation took longer than the ACK timeout of the queue pair");
+	summarize(judge, "it worked, but packets had to be sent again");
+	next_step(
+	        judge, "look at drops, pause and ECN on the way; packets out of order may come from adaptive routing");
+	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
+}
+
+static bool judge_late(struct judge *judge)
+{
+	struct num deadline = judge->evidence->deadline_ns;
+	const struct operation *late = NULL;
+	list_each(operation, &judge->evidence->operations) {
+		struct num end =
+		        operation->cqe_consumed_ns.known ? operation->cqe_consumed_ns : operation->cqe_arrived_ns;
+		if (deadline.known && end.known && end.value >= deadline.value && is_success(operation) && !late)
+			late = operation;
+	}
+	if (!late)
+		return false;
+	char took[DURATION_TEXT_SIZE];
+	int64_t latency = latency_ns(late);
+	because(judge, "an operation succeeded after the deadline%s%s", latency >= 0 ? ", after " : "",
+	        latency >= 0 ? format_duration(latency, took) : "");
+	summarize(judge, "it succeeded, but only after the deadline");
+	next_step(judge, "run it again with a longer --timeout and watch the counters");
+	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
+	return undetermined(judge, OUTCOME_DEGRADED, WHOLE_PATH | L(KERNEL));
+}
+
+static bool judge_flap(struct judge *judge)
+{
+	if (!own_event(judge, SIDE_LOCAL, "PORT_ERR") && !own_event(judge, SIDE_REMOTE, "PORT_ERR"))
+		return false;
+	summarize(judge, "it worked, but the port went down in between");
+	next_step(judge, "look at cable, module and switch port");
+	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
+}
+
+static bool all_succeeded(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	bool failures = evidence->operations_failed.known && evidence->operations_failed.value > 0;
+	failures |= evidence->flushes.known && evidence->flushes.value > 0;
+	return judge->succeeded && judge->succeeded == judge->posted && !failures;
+}
+
+bool rule_degraded(struct judge *judge)
+{
+	if (!all_succeeded(judge))
+		return false;
+	tell_events(judge);
+	tell_counters(judge);
+	bool degraded = judge_not_ready(judge) || judge_retried(judge) || judge_late(judge) || judge_flap(judge);
+	if (degraded)
+		tell_gaps(judge, judge->evidence->operations.items[0]);
+	return degraded;
+}
+
+/* ---- right ---- */
+
+/* The side that only listens has no operations of its own: the peer's word is all it knows. */
+static bool judge_target(struct judge *judge)
+{
+	bool served = false;
+	list_each(step, &judge->evidence->control)
+		served |= text_is(step->step, "ok") && num_is(step->error, 0);
+	if (judge->evidence->local.role != ROLE_TARGET || !served || judge->evidence->operations.count)
+		return false;
+	because(judge, "the peer ran its operations, and what it announced was found in this side's buffer");
+	summarize(judge, "a peer was served");
+	not_observed(judge, "the operations themselves: they are in the peer's document");
+	return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
+}
+
+bool rule_ok(struct judge *judge)
+{
+	if (judge_target(judge))
+		return true;
+	if (!all_succeeded(judge))
+		return false;
+	because(judge, "%u operations completed successfully", judge->succeeded);
+	if (judge->evidence->same_port_loopback == FLAG_YES)
+		not_observed(
+		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
+	bool whole = judge->evidence->interrupted != FLAG_YES;
+	if (judge->verified) {
+		because(judge, "the target has the right bytes in its memory");
+		summarize(judge, whole ? "everything worked" : "everything worked until the run was interrupted");
+		return whole ? confirmed(judge, OUTCOME_OK, LAYER_NONE) : likely(judge, OUTCOME_OK, LAYER_NONE, 0);
+	}
+	not_observed(judge, "whether the payload is right: nobody verified it");
+	summarize(judge, "all operations succeeded; the payload was not verified");
+	return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Before and after the data path: set-up steps, the control connection, and steps that hang. */
+#include "verdict/judge.h"
+
+#include "base/duration.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
+static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	const struct failed_step *step = &judge->step;
+	const struct endpoint_facts *end = endpoint(judge, step->side);
+	struct num soft = end->memlock_soft_bytes;
+	bool unlimited = end->may_lock_memory == FLAG_YES || (soft.known && soft.value < 0);
+	if (unlimited)
+		because(judge, "the limit of locked memory does not bind this process");
+	if (unlimited || !soft.known) {
+		next_step(
+		        judge, "compare the request with the device's limits, and look at the memory and rdma cgroups");
+		return undetermined(judge, outcome, base);
+	}
+	because(judge, "RLIMIT_MEMLOCK is %" PRId64 " bytes", soft.value);
+	next_step(judge, "raise memlock: ulimit -l, LimitMEMLOCK= of the service, or the container's limit; "
+	                 "CAP_IPC_LOCK lifts it");
+	bool is_buffer = text_has(step->name, "reg_mr");
+	if (is_buffer && end->buffer_bytes.known && end->buffer_bytes.value > soft.value) {
+		because(judge, "the buffer has %" PRId64 " bytes, more than may be locked", end->buffer_bytes.value);
+		summarize(judge, "the limit of locked memory is too small for the buffer");
+		if (end->may_lock_memory == FLAG_NO)
+			return confirmed(judge, outcome, LAYER_CONFIGURATION);
+		not_observed(judge, "whether the process has CAP_IPC_LOCK, which lifts the limit");
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	}
+	/* Queues are small: a limit of a few megabytes can be used up by them, a large one hardly. */
+	enum { SMALL_LIMIT = 16 << 20 };
+	summarize(judge, "%s ran out of memory, most probably of memory that may be locked", step->name);
+	return soft.value <= SMALL_LIMIT ? likely(judge, outcome, LAYER_CONFIGURATION, base)
+	                                 : undetermined(judge, outcome, base);
+}
+
+static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	/* The kernel waits about a second for the neighbour; a firmware command is given up after a minute. */
+	const int64_t command_ns = INT64_C(10000000000);
+	const struct evidence *evidence = judge->evidence;
+	char took[DURATION_TEXT_SIZE];
+	if (judge->step.duration_ns >= command_ns) {
+		because(judge, "the call took %s; resolving a neighbour is given up after about a second",
+		        format_duration(judge->step.duration_ns, took));
+		summarize(judge, "the adapter did not answer the command");
+		return undetermined(judge, outcome, L(DEVICE) | L(KERNEL) | L(PLATFORM));
+	}
+	if (gid_kind(evidence->local.gid) == KIND_LINK_LOCAL || gid_kind(evidence->remote.gid) == KIND_LINK_LOCAL) {
+		because(judge, "%s GID is link-local: it reaches its own segment only",
+		        gid_kind(evidence->local.gid) == KIND_LINK_LOCAL ? "the local" : "the peer's");
+		summarize(judge, "the peer's address was not found from a link-local GID");
+		next_step(judge, "take a GID index with a routable address (rdmadiag gid --to ADDRESS)");
+		return likely(judge, outcome, LAYER_CONFIGURATION, base & ~L(DEVICE));
+	}
+	not_observed(judge,
+	        "who did not answer: the address may be wrong, the way there may be cut, or the host may be off");
+	return undetermined(judge, outcome, judge->step.duration_ns >= 0 ? base & ~L(DEVICE) : base);
+}
+
+static bool judge_route(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	if (judge_port_down(judge, outcome))
+		return true;
+	return likely(judge, outcome, LAYER_CONFIGURATION, base & ~L(DEVICE));
+}
+
+static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	const struct evidence *evidence = judge->evidence;
+	const struct endpoint_facts *end = endpoint(judge, judge->step.side);
+	const char *conflict;
+	switch (judge->step.error) {
+	case ENODATA:
+		if (gid_kind(end->gid) == KIND_EMPTY) {
+			because(judge, "the GID at the index in use is empty");
+			return confirmed(judge, outcome, LAYER_CONFIGURATION);
+		}
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	case ENODEV:
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	case ETIMEDOUT:
+		return judge_neighbour(judge, outcome, base);
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+		return judge_route(judge, outcome, base);
+	case EINVAL:
+		conflict = gid_conflict(judge);
+		conflict = conflict ? conflict : mtu_conflict(judge);
+		if (!conflict)
+			return undetermined(judge, outcome, base);
+		because(judge, "%s", conflict);
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	default:
+		if (!evidence->local.gid && !evidence->remote.gid)
+			not_observed(judge, "the GIDs of both ends");
+		return undetermined(judge, outcome, base);
+	}
+}
+
+/* What the device's own limits say about a refused request. */
+static bool is_beyond_limit(struct judge *judge)
+{
+	const struct resource_step *step = judge->step.resource;
+	if (!step || !step->asked.known || !step->limit.known || step->asked.value <= step->limit.value)
+		return false;
+	if (judge->step.error != EINVAL && judge->step.error != ENOMEM && judge->step.error != E2BIG)
+		return false;
+	because(judge, "%s: %" PRId64 " asked for, the device's limit is %" PRId64,
+	        step->limit_name ? step->limit_name : judge->step.name, step->asked.value, step->limit.value);
+	return true;
+}
+
+static bool is_permission(const struct failed_step *step)
+{
+	return text_is(explain_step(step->name), "ibv_open_device") && (step->error == EACCES || step->error == EPERM);
+}
+
+static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	const struct failed_step *step = &judge->step;
+	if (is_permission(step))
+		return confirmed(judge, outcome, LAYER_CONFIGURATION);
+	if (is_beyond_limit(judge))
+		return confirmed(judge, outcome, LAYER_APPLICATION);
+	if (text_is(explain_step(step->name), "RTR"))
+		return judge_rtr(judge, outcome, base);
+	if (step->error == ENOMEM && !text_has(step->name, "post"))
+		return judge_memory(judge, outcome, base);
+	/* An errno that this call has one reason for only. */
+	if (base == L(CONFIGURATION))
+		return likely(judge, outcome, LAYER_CONFIGURATION, 0);
+	return undetermined(judge, outcome, base);
+}
+
+bool judge_failed_step(struct judge *judge, enum outcome outcome)
+{
+	const struct failed_step *step = &judge->step;
+	const struct errno_explanation *known = explain_errno(step->name, step->error);
+	/* No rule for this errno of this call: whoever may have refused it stays a candidate. */
+	layer_set base = known ? known->text.layers
+	                       : L(CONFIGURATION) | L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);
+	const char *side = step->side == SIDE_REMOTE ? " on the peer" : "";
+	because(judge, "%s%s failed: %s (errno %" PRId64 ")%s%s", step->name, side, strerror((int)step->error),
+	        step->error, step->detail ? ", " : "", step->detail ? step->detail : "");
+	if (known)
+		because(judge, "%s", known->text.meaning);
+	summarize(judge, "set-up stopped at %s%s: %s", step->name, side, strerror((int)step->error));
+	if (known && known->text.next)
+		next_step(judge, "%s", known->text.next);
+	return judge_step_layer(judge, outcome, base);
+}
+
+/* ---- the control connection ---- */
+
+static bool judge_closed(struct judge *judge, enum outcome outcome)
+{
+	because(judge, "the control connection was closed by the other end");
+	next_step(judge, "see why the peer's process ended");
+	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
+}
+
+static bool judge_control(struct judge *judge, enum outcome outcome)
+{
+	const struct control_step *step = judge->control;
+	int64_t error = step->error.value;
+	const struct errno_explanation *known = explain_errno(step->step, error);
+	because(judge, "step %s of the control connection failed: %s (errno %" PRId64 ")%s%s", step->step,
+	        strerror((int)error), error, step->detail ? ", " : "", step->detail ? step->detail : "");
+	if (known && known->text.next)
+		next_step(judge, "%s", known->text.next);
+	if (text_is(step->step, "connect") && error == ECONNREFUSED) {
+		summarize(judge, "nobody listens at the peer's address and port");
+		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(CONFIGURATION));
+	}
+	if (text_is(step->step, "connect")) {
+		summarize(judge, "the peer was not reached: %s", strerror((int)error));
+		return undetermined(judge, outcome,
+		        known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
+	}
+	summarize(judge, "the peer was lost at step %s: %s", step->step, strerror((int)error));
+	if (peer_closed(judge))
+		return judge_closed(judge, outcome);
+	return undetermined(
+	        judge, outcome, known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
+}
+
+bool rule_control(struct judge *judge)
+{
+	if (!judge->control)
+		return false;
+	bool worked = judge->succeeded && !judge->pending && !judge->failed;
+	if (worked)
+		because(judge, "all %u operations had completed successfully before", judge->succeeded);
+	if (judge->verified < judge->succeeded && worked)
+		not_observed(judge, "whether the peer has the right bytes: it did not say so any more");
+	return judge_control(judge, OUTCOME_FAILED);
+}
+
+/* ---- ports that are not up ---- */
+
+static bool is_admin_down(const struct endpoint_facts *end)
+{
+	return end->netdev_up == FLAG_NO && is_port_down(end);
+}
+
+static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
+{
+	const struct endpoint_facts *end = endpoint(judge, side);
+	const char *whose = side == SIDE_REMOTE ? "the peer's" : "the local";
+	if (!is_port_down(end))
+		return false;
+	const char *state = end->port_state_after ? end->port_state_after : end->port_state;
+	because(judge, "%s port is %s", whose, state);
+	summarize(judge, "%s port is not active (%s)", whose, state);
+	if (is_admin_down(end)) {
+		because(judge, "%s netdev %s is administratively down", whose,
+		        end->netdev ? end->netdev : "of the GID");
+		next_step(judge, "set the netdev up: ip link set %s up", end->netdev ? end->netdev : "NETDEV");
+		/* Down already before anything was tried: nothing else can have been the first cause. */
+		if (end->port_state && strcmp(end->port_state, "ACTIVE") != 0 && !judge->posted)
+			return confirmed(judge, outcome, LAYER_CONFIGURATION);
+		return likely(judge, outcome, LAYER_CONFIGURATION, 0);
+	}
+	if (text_is(state, "INIT") || text_is(state, "ARMED")) {
+		next_step(judge, "look at the subnet manager: the link is up, but the port was not made active");
+		return undetermined(judge, outcome, L(CONFIGURATION) | L(NETWORK));
+	}
+	if (end->netdev_up != FLAG_YES)
+		not_observed(judge, "whether an administrator took %s port down", whose);
+	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+	layer_set device = side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
+	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION) | device);
+}
+
+bool judge_port_down(struct judge *judge, enum outcome outcome)
+{
+	return judge_one_port(judge, outcome, SIDE_LOCAL) || judge_one_port(judge, outcome, SIDE_REMOTE);
+}
+
+/* ---- nothing was posted ---- */
+
+static bool judge_no_gid(struct judge *judge)
+{
+	const struct endpoint_facts *end = &judge->evidence->local;
+	if (gid_kind(end->gid) != KIND_EMPTY || text_is(end->link_layer, "InfiniBand"))
+		return false;
+	because(judge, "the GID at the index in use is empty");
+	summarize(judge, "the port has no usable GID at this index");
+	next_step(judge, "run rdmadiag gid; without any GID the port has no netdev in this network namespace");
+	return likely(judge, OUTCOME_NOT_RUN, LAYER_CONFIGURATION, 0);
+}
+
+/* A message that no request may have is refused before it is posted. */
+static bool judge_too_long(struct judge *judge)
+{
+	struct num limit = judge->evidence->local.max_message_bytes;
+	list_each(size, &judge->request->sizes) {
+		if (!limit.known || !size->known || size->value <= limit.value)
+			continue;
+		because(judge,
+		        "%" PRId64 " bytes were asked for, and the port takes messages of %" PRId64 " bytes at most",
+		        size->value, limit.value);
+		summarize(judge, "the message is longer than the port's limit");
+		next_step(judge, "ask for a smaller --size");
+		return confirmed(judge, OUTCOME_NOT_RUN, LAYER_APPLICATION);
+	}
+	return false;
+}
+
+static bool has_posted(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	return judge->posted || judge->refused ||
+	       (evidence->operations_posted.known && evidence->operations_posted.value > 0);
+}
+
+bool rule_setup(struct judge *judge)
+{
+	if (has_posted(judge))
+		return false;
+	if (judge->step.name) {
+		tell_events(judge);
+		return judge_failed_step(judge, OUTCOME_NOT_RUN);
+	}
+	if (judge->evidence->stuck)
+		return false;
+	if (judge->control)
+		return judge_control(judge, OUTCOME_NOT_RUN);
+	if (judge_too_long(judge) || judge_no_gid(judge))
+		return true;
+	bool target = judge->evidence->local.role == ROLE_TARGET;
+	return !target && judge_port_down(judge, OUTCOME_NOT_RUN);
+}
+
+/* ---- steps that hang ---- */
+
+/* Waiting for a completion or for the peer is not hanging: other rules judge it. */
+static bool is_waiting(const struct stuck_step *stuck)
+{
+	return !stuck->step || text_has(stuck->step, "wait") || text_has(stuck->step, "poll_cq") ||
+	       text_has(stuck->step, "get_cq_event") || text_is(explain_step(stuck->step), "control") ||
+	       text_is(stuck->step, "connect");
+}
+
+static bool waits_for_firmware(const struct stuck_step *stuck)
+{
+	return text_has(stuck->wait_channel, "cmd") || text_has(stuck->stack, "cmd_exec") ||
+	       text_has(stuck->stack, "wait_func");
+}
+
+bool rule_stuck(struct judge *judge)
+{
+	const struct stuck_step *stuck = judge->evidence->stuck;
+	if (!stuck || is_waiting(stuck))
+		return false;
+	/* A hang at the end, after everything went well, does not undo it. */
+	bool done = judge->posted && judge->succeeded == judge->posted;
+	if (done && judge->wrong)
+		return false;
+	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
+	because(judge, "%s had not returned when the deadline came", stuck->step);
+	if (done)
+		because(judge, "all %u operations had completed successfully before", judge->succeeded);
+	summarize(judge, "%s hangs%s%s", stuck->step, stuck->system_call ? " in system call " : "",
+	        stuck->system_call ? stuck->system_call : "");
+	next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
+	if (stuck->wait_channel)
+		because(judge, "it sleeps in %s", stuck->wait_channel);
+	if (!stuck->system_call && !stuck->wait_channel && !stuck->stack) {
+		not_observed(judge, "where it hangs: system call and wait channel were not readable");
+		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	}
+	if (waits_for_firmware(stuck)) {
+		because(judge, "that is where the driver waits for a command of the adapter");
+		return undetermined(judge, outcome, L(DEVICE) | L(KERNEL) | L(PLATFORM));
+	}
+	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Something was posted and no end of it was seen: how far it came, as far as somebody looked. */
+#include "verdict/judge.h"
+
+#include "base/duration.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Layers that may keep a completion from arriving; the caller's polling is judged apart. */
+static layer_set open_layers(const struct judge *judge)
+{
+	const struct endpoint_facts *remote = &judge->evidence->remote;
+	layer_set set = WHOLE_PATH | L(APPLICATION);
+	if (is_ready(remote) && remote->alive == FLAG_YES)
+		set &= ~L(REMOTE_APPLICATION);
+	/* Somebody watched completion queue memory and found nothing there: not for want of polling. */
+	if (judge->evidence->observers.cqe && judge->pending->is_signaled != FLAG_NO)
+		set &= ~L(APPLICATION);
+	return set;
+}
+
+/* ---- the queue pair's own state ---- */
+
+static bool judge_state(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	const char *state = local->qp_state;
+	bool early = text_is(state, "RESET") || text_is(state, "INIT") || text_is(state, "RTR");
+	if (judge->step.name && judge->step.side == SIDE_LOCAL)
+		return judge_failed_step(judge, OUTCOME_STALLED);
+	if (early && !reached(judge, SIDE_LOCAL, "RTS")) {
+		because(judge,
+		        "the local queue pair is in %s and was never moved to RTS: it accepts requests and does not "
+		        "send",
+		        state);
+		summarize(judge, "the request was posted to a queue pair that is not in RTS");
+		next_step(judge, "move the queue pair to RTS before posting");
+		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+	}
+	if (text_is(state, "SQD") || early) {
+		because(judge, "the local queue pair is in %s: it does not send", state);
+		return undetermined(judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE));
+	}
+	if (!text_is(state, "ERR") && !text_is(state, "SQE"))
+		return false;
+	because(judge, "the local queue pair is in %s, and no completion says why", state);
+	summarize(judge, "the queue pair is in error, and neither an error nor a flush was delivered");
+	next_step(judge, "look at the asynchronous events and at the kernel log");
+	return undetermined(judge, OUTCOME_STALLED, open_layers(judge) | L(PLATFORM) | L(DEVICE) | L(PROVIDER));
+}
+
+/* ---- completions that nobody asked for, or nobody took ---- */
+
+static bool judge_unsignaled(struct judge *judge)
+{
+	if (judge->pending->is_signaled != FLAG_NO)
+		return false;
+	/* Only when nothing signaled is outstanding either: otherwise that is what is waited for. */
+	list_each(operation, &judge->evidence->operations)
+		if (is_posted(operation) && !operation->wc_status.known && operation->is_signaled != FLAG_NO)
+			return false;
+	because(judge, "no outstanding request asked for a completion, so none comes when they succeed");
+	summarize(judge, "a completion is waited for that no request asked for");
+	next_step(judge, "signal at least the last request of each batch");
+	if (judge->pending->payload_verified == FLAG_YES)
+		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, WHOLE_PATH);
+}
+
+static bool judge_notification(struct judge *judge)
+{
+	const struct notification_facts *notification = judge->evidence->notification;
+	summarize(judge, "the completion is there, and the waiting program was not woken");
+	next_step(judge, "look at the interrupts of the adapter's completion vectors (/proc/interrupts)");
+	if (notification && notification->armed == FLAG_NO) {
+		because(judge, "the completion queue was not armed, or not polled once more after arming");
+		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
+	}
+	if (notification && notification->delivered == FLAG_YES) {
+		because(judge, "the completion channel is readable, and the completion was not taken");
+		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
+	}
+	not_observed(judge, "whether the adapter raised the event: event queue and interrupt are the kernel's");
+	if (!notification || notification->armed != FLAG_YES)
+		return undetermined(
+		        judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(PLATFORM) | L(DEVICE) | L(KERNEL));
+	because(judge, "the completion queue was armed, and the completion channel did not become readable");
+	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE) | L(KERNEL));
+}
+
+static bool judge_not_taken(struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	const struct operation *pending = judge->pending;
+	int64_t arrived = pending->cqe_arrived_ns.value;
+	because(judge, "no network and no device is involved any more: the result lies in this host's memory");
+	if (text_is(judge->request->wait, "event") || evidence->notification)
+		return judge_notification(judge);
+	summarize(judge, "the completion is in the completion queue, and nobody took it");
+	next_step(judge, "see what the polling thread does; a completion is taken only by ibv_poll_cq()");
+	bool known = evidence->polls.known || evidence->last_poll_ns.known;
+	bool asked = evidence->last_poll_ns.known && evidence->last_poll_ns.value >= arrived;
+	if (asked) {
+		because(judge, "the queue was polled after the completion had arrived, and poll did not return it");
+		summarize(judge, "the completion is in the completion queue, and poll does not return it");
+		return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	}
+	if (known && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
+		because(judge, "the queue was not polled after the completion had arrived");
+		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+	}
+	not_observed(judge, "whether the queue was polled after the completion had arrived");
+	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
+}
+
+/* It arrived at the very end of the wait, or after it: late, not untaken. */
+static bool is_late(const struct judge *judge)
+{
+	const struct operation *pending = judge->pending;
+	int64_t end = waiting_end_ns(judge), arrived = pending->cqe_arrived_ns.value;
+	if (end < 0 || !pending->post_call_ns.known)
+		return false;
+	int64_t rest = difference(end, arrived), wait = difference(end, pending->post_call_ns.value);
+	return rest <= 0 || (wait > 0 && rest < wait / 10);
+}
+
+static bool judge_arrived(struct judge *judge)
+{
+	if (!judge->pending->cqe_arrived_ns.known || judge->pending->cqe_consumed_ns.known)
+		return false;
+	if (!is_late(judge))
+		return judge_not_taken(judge);
+	because(judge, "the completion arrived when waiting was over or nearly so");
+	summarize(judge, "the completion came too late to be waited for");
+	next_step(judge, "wait longer (--timeout), and compare the counters then");
+	return undetermined(judge, OUTCOME_STALLED, WHOLE_PATH);
+}
+
+/* ---- what the device says of itself ---- */
+
+/*
+ * The device's counters mean what they say only in RTS, at rest and without retries: on entering ERR they are reloaded
+ * (published data of a ConnectX-6 Dx; not verified on hardware by this project).
+ */
+static bool believes_device(struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	const struct operation *pending = judge->pending;
+	if (!evidence->observers.device || pending->device_saw_doorbell == FLAG_UNKNOWN)
+		return false;
+	if (!text_is(evidence->local.qp_state, "RTS") || !text_is(evidence->local.qp_state_first, "RTS")) {
+		not_observed(judge,
+		        "the device's queue counters: they count only while the queue pair is in RTS in two samples");
+		return false;
+	}
+	bool contradicts = pending->device_saw_doorbell == FLAG_NO &&
+	                   (pending->device_executed == FLAG_YES || pending->payload_verified == FLAG_YES);
+	contradicts |= pending->device_executed == FLAG_NO &&
+	               (pending->acknowledged == FLAG_YES || pending->payload_verified == FLAG_YES);
+	if (contradicts)
+		not_observed(judge, "the device's queue counters: they contradict each other or the peer");
+	return !contradicts;
+}
+
+static bool is_retrying(const struct judge *judge)
+{
+	return counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, false) ||
+	       counter_moved(judge, SIDE_LOCAL, COUNTER_NOT_READY, false);
+}
+
+static bool judge_not_acknowledged(struct judge *judge)
+{
+	const struct endpoint_facts *remote = &judge->evidence->remote;
+	layer_set set = L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE);
+	summarize(judge, "the request was sent, and no acknowledgement came");
+	next_step(judge,
+	        "compare the wire counters of both ends, and pause counters: packets may also wait in this adapter");
+	if (judge_port_down(judge, OUTCOME_STALLED))
+		return true;
+	if (!(is_ready(remote) && remote->alive == FLAG_YES))
+		set |= L(REMOTE_APPLICATION);
+	return undetermined(judge, OUTCOME_STALLED, set);
+}
+
+static bool judge_device(struct judge *judge)
+{
+	const struct operation *pending = judge->pending;
+	if (!believes_device(judge))
+		return false;
+	if (is_retrying(judge)) {
+		not_observed(judge,
+		        "where it stands in the device: retry counters move, so its queue counters are not at rest");
+		return false;
+	}
+	if (pending->device_saw_doorbell == FLAG_NO) {
+		summarize(judge, "the request is in the queue, and the device did not see the doorbell");
+		next_step(judge,
+		        "ring again by posting another request, and look at PCIe errors (rdmadiag topo, kernel log)");
+		return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
+	}
+	if (pending->device_executed == FLAG_NO) {
+		summarize(judge, "the device saw the doorbell and did not work on the request");
+		next_step(judge, "look at the adapter's health and pause counters, and at the kernel log");
+		return judge_port_down(judge, OUTCOME_STALLED) ||
+		       undetermined(judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(NETWORK));
+	}
+	if (pending->device_executed == FLAG_YES && pending->acknowledged == FLAG_NO)
+		return judge_not_acknowledged(judge);
+	if (pending->acknowledged == FLAG_YES && judge->evidence->observers.cqe && !pending->cqe_arrived_ns.known) {
+		summarize(judge, "the request was executed and acknowledged, and its completion was not written");
+		next_step(judge,
+		        "look at IOMMU faults and PCIe errors in the kernel log, and at the completion queue's state");
+		return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE));
+	}
+	return false;
+}
+
+/* ---- what the host's memory says ---- */
+
+static bool judge_not_published(struct judge *judge)
+{
+	const struct operation *pending = judge->pending;
+	if (!judge->evidence->observers.wqe || pending->doorbell_recorded != FLAG_NO)
+		return false;
+	/* The peer's memory is the better witness. */
+	if (pending->payload_verified == FLAG_YES || pending->device_saw_doorbell == FLAG_YES)
+		return false;
+	because(judge, "post returned without an error, and the queue's doorbell record does not count the request");
+	summarize(judge, "the request was accepted and not published to the device");
+	next_step(judge,
+	        "look for another user of the queue pair, a batch that was not completed, and the provider's version");
+	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(APPLICATION));
+}
+
+/* rxe hands packets to the host's network stack, and tries for ever where that refuses them. */
+static bool judge_send_queue(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	enum flag quiet = FLAG_UNKNOWN;
+	struct num refused = counter_growth(judge, SIDE_LOCAL, "send_err", &quiet);
+	if (!is_software(local) || !refused.known || refused.value <= 0)
+		return false;
+	because(judge,
+	        "packets were refused %" PRId64 " times by this host's own network stack: they did not leave the host",
+	        refused.value);
+	summarize(judge, "this host's network stack does not take the packets");
+	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
+	                 "ruleset, tc -s "
+	                 "qdisc)");
+	if (local->filter && *local->filter) {
+		because(judge, "this host has packet filters or queueing disciplines that may drop: %s", local->filter);
+		return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL));
+	}
+	if (!local->filter)
+		not_observed(judge, "packet filters and queueing disciplines of this host");
+	return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL));
+}
+
+/* The payload is there, so the request was executed; the way back or the completion is missing. */
+static bool judge_landed(struct judge *judge)
+{
+	if (judge->pending->payload_verified != FLAG_YES)
+		return false;
+	summarize(judge, "the payload is in the peer's memory, and the completion did not come");
+	layer_set set = L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE) | L(PLATFORM);
+	if (!judge->evidence->observers.cqe)
+		set |= L(PROVIDER) | L(APPLICATION);
+	return undetermined(judge, OUTCOME_STALLED, set);
+}
+
+static bool judge_fatal(struct judge *judge)
+{
+	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL")) {
+		summarize(judge, "the adapter stopped working or was removed");
+		next_step(judge, "read the kernel log for health, AER or hot-plug messages of the adapter");
+		return undetermined(judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+	}
+	const struct async_event *down = own_event(judge, SIDE_LOCAL, "PORT_ERR");
+	if (judge_port_down(judge, OUTCOME_STALLED))
+		return true;
+	if (!down)
+		return false;
+	summarize(judge, "the port went down while the request was outstanding");
+	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+	return undetermined(judge, OUTCOME_STALLED, L(NETWORK) | L(CONFIGURATION) | L(DEVICE));
+}
+
+/* A counter that stood still before and moved now shows that requests do go out. */
+static bool judge_retries(struct judge *judge)
+{
+	if (!counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, true))
+		return false;
+	summarize(judge, "requests are sent again and again, and no acknowledgement comes");
+	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending,
+	        L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION) | L(DEVICE));
+}
+
+static bool judge_early_end(struct judge *judge)
+{
+	if (judge->evidence->interrupted != FLAG_YES || judge->evidence->deadline_ns.known)
+		return false;
+	summarize(judge, "interrupted while an operation was outstanding: nothing can be concluded");
+	return undetermined(judge, OUTCOME_STALLED, open_layers(judge));
+}
+
+static bool judge_unknown_place(struct judge *judge)
+{
+	summarize(judge, "the request was posted, and no completion came");
+	next_step(judge, "run it with the privilege to ask the device, and look at the peer's counters");
+	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending, open_layers(judge));
+}
+
+static void tell_wait(struct judge *judge)
+{
+	char waited[DURATION_TEXT_SIZE];
+	int64_t end = waiting_end_ns(judge);
+	if (end >= 0 && judge->pending->post_call_ns.known && end > judge->pending->post_call_ns.value)
+		because(judge, "no completion was taken within %s",
+		        format_duration(difference(end, judge->pending->post_call_ns.value), waited));
+}
+
+bool rule_stalled(struct judge *judge)
+{
+	static bool (*const steps[])(struct judge *) = {
+		judge_arrived,
+		judge_state,
+		judge_unsignaled,
+		judge_fatal,
+		judge_send_queue,
+		judge_device,
+		judge_not_published,
+		judge_landed,
+		judge_early_end,
+		judge_retries,
+		judge_unknown_place,
+	};
+	if (!judge->pending)
+		return false;
+	tell_progress(judge, judge->pending);
+	tell_wait(judge);
+	tell_events(judge);
+	tell_counters(judge);
+	tell_gaps(judge, judge->pending);
+	bool decided = false;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !decided; i++)
+		decided = steps[i](judge);
+	return decided;
+}

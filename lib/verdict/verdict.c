@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of the rules and how a verdict is put together.
+ *
+ * First error wins: what was posted and failed comes before what never ended, and consequences (flushes, a control
+ * connection that broke afterwards) come last. Each rule either decides or leaves the evidence to the next one; what no
+ * rule knows ends undetermined.
+ */
+#include "verdict/judge.h"
+
+#include "base/cleanup.h"
+#include "base/duration.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- texts ---- */
+
+static void add_text(struct judge *judge, struct strings *to, const char *format, va_list args)
+{
+	const char *text = arena_vprintf(judge->arena, format, args);
+	if (text && !strings_contain(to, text))
+		strings_add(judge->arena, to, text);
+}
+
+void because(struct judge *judge, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	add_text(judge, &judge->verdict->because, format, args);
+	va_end(args);
+}
+
+void not_observed(struct judge *judge, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	add_text(judge, &judge->verdict->not_observed, format, args);
+	va_end(args);
+}
+
+void next_step(struct judge *judge, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	add_text(judge, &judge->verdict->next_steps, format, args);
+	va_end(args);
+}
+
+void summarize(struct judge *judge, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	judge->verdict->summary = arena_vprintf(judge->arena, format, args);
+	va_end(args);
+}
+
+/* ---- ends ---- */
+
+/*
+ * What the layers mean here. A software device is kernel code and has neither firmware nor PCIe. Packets of same-port
+ * loopback do not leave the adapter: there is no network, and both devices are one.
+ */
+static layer_set here(const struct judge *judge, layer_set set)
+{
+	if (judge->evidence->same_port_loopback == FLAG_YES) {
+		if (set & L(REMOTE_DEVICE))
+			set |= L(DEVICE);
+		set &= ~(L(NETWORK) | L(REMOTE_DEVICE));
+	}
+	if (is_software(&judge->evidence->local) && set & (L(DEVICE) | L(PLATFORM)))
+		set = (set & ~(L(DEVICE) | L(PLATFORM))) | L(KERNEL);
+	return set;
+}
+
+static void set_end(
+        struct judge *judge, enum outcome outcome, enum layer layer, enum confidence confidence, layer_set candidates)
+{
+	struct verdict *verdict = judge->verdict;
+	verdict->outcome = (int)outcome;
+	verdict->layer = (int)layer;
+	verdict->confidence = (int)confidence;
+	for (int i = LAYER_CONFIGURATION; i < LAYER_UNDETERMINED; i++)
+		if (candidates & LAYER_BIT(i))
+			strings_add(judge->arena, &verdict->candidates, layer_names[i]);
+}
+
+bool undetermined(struct judge *judge, enum outcome outcome, layer_set candidates)
+{
+	candidates = here(judge, candidates);
+	if (!candidates)
+		candidates = here(judge, WHOLE_PATH | L(APPLICATION) | L(KERNEL));
+	set_end(judge, outcome, LAYER_UNDETERMINED, CONFIDENCE_NONE, candidates);
+	return true;
+}
+
+bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_set others)
+{
+	layer_set named = here(judge, LAYER_BIT(layer));
+	/* Where the named layer does not exist here, nothing is named. */
+	if (named != LAYER_BIT(layer))
+		return undetermined(judge, outcome, named | others);
+	set_end(judge, outcome, layer, CONFIDENCE_LIKELY, here(judge, LAYER_BIT(layer) | others));
+	return true;
+}
+
+bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer)
+{
+	set_end(judge, outcome, layer, CONFIDENCE_CONFIRMED, layer == LAYER_NONE ? 0 : LAYER_BIT(layer));
+	return true;
+}
+
+/* ---- facts for the reader ---- */
+
+static bool tells_something(const struct counter_change *counter, const struct counter_explanation *meaning)
+{
+	return meaning && meaning->kind != COUNTER_TRAFFIC && counter->before.known && counter->after.known &&
+	       counter->after.value > counter->before.value;
+}
+
+void tell_counters(struct judge *judge)
+{
+	enum { LINES_LIMIT = 8 };
+	int lines = 0;
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		if (!tells_something(counter, meaning) || lines++ >= LINES_LIMIT)
+			continue;
+		/* Port-wide: only a quiet baseline makes the change ours, and even then other traffic may have begun.
+		 */
+		because(judge, "%s counter %s rose by %" PRId64 "%s",
+		        counter->side == SIDE_REMOTE ? "the peer's" : "local", counter->name,
+		        difference(counter->after.value, counter->before.value),
+		        counter->quiet == FLAG_YES
+		                ? " and had stood still before the run"
+		                : " (port-wide and without a quiet baseline: only consistent with it)");
+	}
+}
+
+void tell_events(struct judge *judge)
+{
+	list_each(event, &judge->evidence->async_events) {
+		if (!event->event)
+			continue;
+		bool own = event_is_own(judge, event);
+		if (own) {
+			char at[DURATION_TEXT_SIZE];
+			because(judge, "asynchronous event %s on the %s side%s%s", event->event,
+			        event->side == SIDE_REMOTE ? "peer's" : "local", event->t_ns.known ? " at " : "",
+			        event->t_ns.known ? format_duration(event->t_ns.value, at) : "");
+		} else if (judge->report) {
+			report_finding(judge->report, "probe-other-event", SEVERITY_INFO,
+			        endpoint(judge, event->side)->device ? endpoint(judge, event->side)->device : "host",
+			        "asynchronous event %s of another port or queue pair; it does not count for this run",
+			        event->event);
+		}
+	}
+}
+
+static const char *said(enum flag value, const char *yes, const char *no)
+{
+	return value == FLAG_YES ? yes : value == FLAG_NO ? no : NULL;
+}
+
+void tell_progress(struct judge *judge, const struct operation *operation)
+{
+	const struct observers *observers = &judge->evidence->observers;
+	char size[32] = "";
+	if (operation->bytes.known)
+		snprintf(size, sizeof(size), " of %" PRId64 " bytes", operation->bytes.value);
+	because(judge, "%s%s%s was posted without an error",
+	        operation->opcode > OP_UNKNOWN && operation->opcode < OP_COUNT ? operation_names[operation->opcode]
+	                                                                       : "a request",
+	        size, operation->is_signaled == FLAG_NO ? " (unsignaled)" : "");
+	const char *facts[] = {
+		observers->wqe && operation->wqe_posted_ns.known ? "its entry is in the send queue" : NULL,
+		said(operation->doorbell_recorded, "the doorbell record counts it",
+		        "the doorbell record does not count it"),
+		said(operation->device_saw_doorbell, "the device saw the doorbell",
+		        "the device did not see the doorbell"),
+		said(operation->device_executed, "the device worked on it", "the device did not work on it"),
+		said(operation->acknowledged, "the peer's device acknowledged it",
+		        "the peer's device did not acknowledge it"),
+		said(operation->payload_verified, "the peer has the right bytes in its memory",
+		        "the peer does not have the right bytes in its memory"),
+		operation->cqe_arrived_ns.known ? "its completion is in the completion queue" : NULL,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		if (facts[i])
+			because(judge, "%s", facts[i]);
+}
+
+void tell_gaps(struct judge *judge, const struct operation *operation)
+{
+	const struct evidence *evidence = judge->evidence;
+	const struct observers *observers = &evidence->observers;
+	if (!observers->wqe)
+		not_observed(judge, "the send queue: not observable on this provider");
+	if (!observers->cqe)
+		not_observed(judge, "completion queue memory: not observable on this provider");
+	if (!observers->device && is_driver(&evidence->local, "mlx5"))
+		not_observed(judge,
+		        "whether the device saw, executed and sent it: needs DEVX (no privilege, if the firmware "
+		        "allows it) or CAP_NET_ADMIN for the raw queue state over rdma netlink");
+	else if (!observers->device && !is_software(&evidence->local))
+		not_observed(judge, "whether the device saw, executed and sent it: this provider gives no access");
+	if (operation && operation->payload_verified == FLAG_UNKNOWN && !operation->remote_landed_ns.known)
+		not_observed(judge, "whether the payload is in the peer's memory");
+	if (!evidence->remote.qp_state)
+		not_observed(judge, "the state of the peer's queue pair");
+	if (evidence->same_port_loopback == FLAG_YES)
+		not_observed(
+		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
+}
+
+/* ---- cross-checks that decide nothing ---- */
+
+static void tell_control(struct judge *judge)
+{
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	if (!tcp || judge->verdict->outcome == OUTCOME_OK)
+		return;
+	bool trouble = (tcp->retransmits.known && tcp->retransmits.value > 0) ||
+	               (tcp->unacked.known && tcp->unacked.value > 0);
+	if (trouble)
+		because(judge,
+		        "the control connection has %" PRId64 " retransmitted and %" PRId64
+		        " unacknowledged segments: consistent with trouble of IP between the hosts",
+		        tcp->retransmits.known ? tcp->retransmits.value : 0,
+		        tcp->unacked.known ? tcp->unacked.value : 0);
+	else if (tcp->retransmits.known)
+		not_observed(judge,
+		        "the RoCE path by the control connection: it works, but TCP takes other queues, filters and "
+		        "traffic classes");
+}
+
+static void tell_buffer(struct judge *judge)
+{
+	const struct buffer_facts *buffer = &judge->evidence->buffer;
+	struct num node = judge->evidence->local.numa_node;
+	if (!judge->report || !node.known || node.value < 0)
+		return;
+	int64_t distant = 0;
+	list_each(entry, &buffer->pages_on_node)
+		if (entry->key != node.value && entry->value.known)
+			distant = difference(distant, difference(0, entry->value.value));
+	if (distant > 0 && !buffer->requested_node.known)
+		report_finding(judge->report, "probe-buffer-distant", SEVERITY_INFO,
+		        judge->evidence->local.device ? judge->evidence->local.device : "host",
+		        "%" PRId64 " pages of the buffer are not on node %" PRId64 " of the adapter", distant,
+		        node.value);
+}
+
+static void tell_interruption(struct judge *judge)
+{
+	if (judge->evidence->interrupted == FLAG_YES)
+		because(judge, "the run was interrupted; this is what was known until then");
+}
+
+/* ---- the last resort ---- */
+
+static bool nothing_known(struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	bool failures = evidence->operations_failed.known && evidence->operations_failed.value > 0;
+	bool posted = judge->posted || (evidence->operations_posted.known && evidence->operations_posted.value > 0);
+	enum outcome outcome = failures ? OUTCOME_FAILED : posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN;
+	summarize(judge, "%s",
+	        failures ? "an operation failed, and the record does not say how"
+	        : posted ? "the record does not say how the operations ended"
+	                 : "nothing was posted, and the record does not say why");
+	next_step(judge, "run the probe again and keep the whole document (-j)");
+	return undetermined(judge, outcome, 0);
+}
+
+static bool (*const rules[])(struct judge *) = {
+	rule_setup,
+	rule_stuck,
+	rule_refused,
+	rule_corrupt,
+	rule_overrun,
+	rule_failed,
+	rule_flushed,
+	rule_stalled,
+	rule_control,
+	rule_degraded,
+	rule_ok,
+	nothing_known,
+};
+
+void verdict_judge(const struct probe_request *request, const struct evidence *evidence, struct report *report,
+        struct arena *arena, struct verdict *verdict)
+{
+	*verdict = (struct verdict){ 0 };
+	struct judge judge = {
+		.request = request, .evidence = evidence, .report = report, .arena = arena, .verdict = verdict
+	};
+	judge_facts(&judge);
+	for (size_t i = 0; i < ARRAY_SIZE(rules) && !rules[i](&judge); i++)
+		;
+	tell_interruption(&judge);
+	tell_control(&judge);
+	tell_buffer(&judge);
+}
