@@ -85,8 +85,10 @@ static const struct field gid_change_fields[] = {
 	FIELD(TEXT, struct gid_change, gid, "the GID"),
 	FIELD(NUMBER, struct gid_change, from, "index before"),
 	FIELD(NUMBER, struct gid_change, to, "index now"),
+	FIELD_OF_NAMES(struct gid_change, type, gid_type_names, "type of the entry"),
+	FIELD(TEXT, struct gid_change, effect, "what it means to a program that uses the old index"),
 };
-static RECORD(gid_change_record, gid_change, gid_change_fields);
+RECORD(gid_change_record, gid_change, gid_change_fields);
 
 static const struct field gid_fields[] = {
 	FIELD_OF(RECORDS, struct gid_document, tables, gid_table_record, "GID tables"),

@@ -32,6 +32,12 @@ enum gid_state {
 struct gid_table {
 	const char *device;
 	struct num port, size, used, holes;
+	/* not in the document: */
+	struct rdma_device *rdma;   /* NULL: read back from a file */
+	struct port *rdma_port;
+	uint32_t first, count;      /* its entries in gid_document.entries, in order of index */
+	int source;                 /* enum gid_source that answered */
+	const char *cm_mode;        /* configfs default_roce_mode of rdma_cm, NULL: no such directory */
 };
 
 struct gid_entry {
@@ -45,11 +51,14 @@ struct gid_entry {
 	int family, scope; /* enum gid_family, enum gid_scope */
 	struct num vlan;
 	int state; /* enum gid_state */
+	const char *state_reason; /* why it is not ok, or what else is wrong with it; NULL: nothing */
 	LIST(struct num) same_gid_as;
 	/* not in the document: */
 	uint8_t bytes[16];
-	const char *state_reason; /* why it is not ok */
-	struct netdev *link;      /* NULL: not ours, or unknown */
+	const char *seen_netdev;  /* gid_attrs/ndevs/N as read: a name in the netdev's own namespace */
+	struct num seen_ifindex;  /* of the ioctl: an index in the netdev's own namespace; 0: none */
+	enum flag seen;           /* is it known which netdev the entry has, or that it shows none */
+	struct netdev *link;      /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
 	enum flag empty;          /* of `--all`: a slot without a GID */
 };
 
@@ -80,6 +89,8 @@ struct gid_change {
 	const char *kind; /* moved, gone, new */
 	const char *gid;
 	struct num from, to;
+	int type;           /* enum gid_type */
+	const char *effect; /* what it means to a program that uses the old index */
 };
 
 struct gid_document {
@@ -95,6 +106,6 @@ extern const char *const gid_family_names[GID_FAMILY_COUNT];
 extern const char *const gid_scope_names[GID_SCOPE_COUNT];
 extern const char *const gid_state_names[GID_STATE_COUNT];
 
-extern const struct record gid_record;
+extern const struct record gid_record, gid_change_record;
 
 #endif

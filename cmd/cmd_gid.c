@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd_gid.h"
+
+#include "base/cleanup.h"
+#include "check/gid.h"
+#include "gid/address.h"
+#include "gid/choose.h"
+#include "gid/diff.h"
+#include "gid/judge.h"
+#include "render/gid_text.h"
+#include "render/json.h"
+#include "source/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_ALL = 256, OPTION_EXPLAIN, OPTION_TO, OPTION_DIFF, OPTION_WATCH };
+
+static const struct option_help gid_options[] = {
+	{ OPTION_ALL, "all", NULL, "show empty slots as well" },
+	{ OPTION_EXPLAIN, "explain", NULL, "which index each consumer takes, and why not the others" },
+	{ OPTION_TO, "to", "ADDRESS", "which device, port and index reach this peer" },
+	{ OPTION_DIFF, "diff", "FILE", "what changed since an earlier 'rdmadiag gid --json'" },
+	{ OPTION_WATCH, "watch", NULL, "follow changes, a line each (JSON lines with -j)" },
+	{ 0 },
+};
+
+/* ---- one look ---- */
+
+/* In the worker, again after each restart: begins anew with what lies in memory from before the fork. */
+struct reading {
+	const struct gid_request *request;
+	struct gid_look *look;
+};
+
+static int read_more(struct origin *origin, struct host *host, void *data)
+{
+	struct reading *reading = data;
+	struct gid_look *look = reading->look;
+	struct gid_read_options options = { .source = reading->request->source, .port = reading->request->port };
+	*look->document = (struct gid_document){ 0 };
+	if (reading->request->device) {
+		options.device = collect_find_device(host, reading->request->device);
+		if (!options.device)
+			return 0; /* gid_look() says so */
+	}
+	int result = gid_read(origin, host, &options, look->document);
+	if (!result && look->path)
+		result = gid_path_read(origin, host, look->path);
+	return result;
+}
+
+static int say_unknown_device(const struct host *host, const char *name, struct error *error)
+{
+	char known[200] = "";
+	size_t length = 0;
+	list_each(device, &host->devices)
+		if (length < sizeof(known) - 1)
+			length += (size_t)snprintf(
+				known + length, sizeof(known) - length, "%s%s", length ? ", " : "", device->name);
+	return error_say(error, -ENODEV, "no RDMA device or netdev of one is called '%s'; there are: %s", name, known);
+}
+
+/*
+ * The whole host is collected, also for one device: whose address an entry has, and which other netdevs are in its subnet,
+ * is not told by the device alone.
+ */
+int gid_look(struct origin *origin, const struct gid_request *request, struct gid_look *look, struct error *error)
+{
+	*look = (struct gid_look){ .host = host_new() };
+	if (look->host)
+		look->document = arena_new_object(look->host->arena, struct gid_document);
+	if (request->to && look->document)
+		look->path = arena_new_object(look->host->arena, struct gid_path);
+	if (!look->document || (request->to && !look->path))
+		return error_set(error, -ENOMEM, "GID tables");
+	if (look->path)
+		gid_path_parse(look->host->arena, request->to, look->path);
+	struct reading reading = { .request = request, .look = look };
+	struct collect_options options = { .more = read_more, .data = &reading };
+	int result = collect_host(origin, look->host, &options, error);
+	if (!result && request->device && !collect_find_device(look->host, request->device))
+		result = say_unknown_device(look->host, request->device, error);
+	int judged = gid_judge(look->host, look->document);
+	return result ? result : judged;
+}
+
+void gid_look_free(struct gid_look *look)
+{
+	host_free(look->host);
+	look->host = NULL;
+}
+
+static void gid_look_freep(struct gid_look *look)
+{
+	gid_look_free(look);
+}
+
+/* ---- an earlier document ---- */
+
+static void freep_json(json_object **object)
+{
+	json_object_put(*object);
+}
+
+static int read_file(const char *path, char **text, size_t *length, struct error *error)
+{
+	autofclose FILE *file = fopen(path, "re");
+	if (!file)
+		return error_set(error, -errno, "%s", path);
+	size_t size = 0;
+	*length = 0;
+	*text = NULL;
+	while (!feof(file) && !ferror(file)) {
+		if (*length + 4096 > size) {
+			char *larger = realloc(*text, size = size ? 2 * size : 65536);
+			if (!larger)
+				return error_set(error, -ENOMEM, "%s", path);
+			*text = larger;
+		}
+		*length += fread(*text + *length, 1, size - *length, file);
+	}
+	return ferror(file) ? error_set(error, -EIO, "%s: reading", path) : 0;
+}
+
+static int read_earlier(const char *path, struct arena *arena, struct gid_document *document, struct error *error)
+{
+	autofree char *text = NULL;
+	size_t length = 0;
+	int result = read_file(path, &text, &length, error);
+	if (result)
+		return result;
+	autocall(freep_json) json_object *object = json_parse(text, length, path, error);
+	if (!object)
+		return error->code;
+	json_object *schema = NULL;
+	if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, "schema", &schema) ||
+		!json_object_is_type(schema, json_type_string) ||
+		strcmp(json_object_get_string(schema), "rdmadiag.gid") != 0)
+		return error_say(error, -EINVAL, "%s: not a document of 'rdmadiag gid --json'", path);
+	return record_from_json(&gid_record, object, arena, document, error);
+}
+
+static int compare(const struct gid_request *request, struct gid_look *look, struct error *error)
+{
+	struct gid_document before = { 0 };
+	int result = read_earlier(request->diff, look->host->arena, &before, error);
+	if (result)
+		return result;
+	const struct rdma_device *only =
+		request->device ? collect_find_device(look->host, request->device) : NULL;
+	result = gid_diff(look->host->arena, &before, look->document, only ? only->name : NULL, request->port);
+	return result ? error_set(error, result, "%s", request->diff) : 0;
+}
+
+/* ---- the command ---- */
+
+extern char **environ;
+
+/* A snapshot does not hold the environment of the consumers, and that of this process is another machine's. */
+static int deepen(const struct gid_request *request, bool live, struct gid_look *look)
+{
+	int result = 0;
+	check_gid(look->host, look->document);
+	struct gid_environment environment = { .variables = live ? environ : NULL };
+	if (request->explain)
+		result = gid_explain(look->host, &environment, look->document);
+	if (!result && look->path) {
+		look->document->to = gid_path_choose(look->host, look->document, look->path);
+		result = look->document->to ? 0 : -ENOMEM;
+	}
+	if (!result && request->all)
+		result = gid_show_empty(look->host->arena, look->document);
+	return result;
+}
+
+static int print(const struct gid_request *request, const struct common_options *common, struct gid_look *look)
+{
+	struct host *host = look->host;
+	if (common->json)
+		return print_document("rdmadiag.gid", common, host->origin, &host->facts, &gid_record, look->document,
+			&host->report);
+	struct gid_print_options options = {
+		.color = use_color(common),
+		.table = !request->to && !request->diff,
+		.changes = request->diff != NULL,
+	};
+	return gid_print(stdout, look->document, &host->report, &options);
+}
+
+static bool has_gid(const struct gid_document *document)
+{
+	list_each(table, &document->tables)
+		if (!table->used.known || table->used.value)
+			return true;
+	return false;
+}
+
+/* A port that has no GID at all cannot be used by anybody: that nothing was found is told by the status too. */
+static int status_of(const struct gid_request *request, int collected, const struct gid_look *look)
+{
+	if (collected == -EINTR)
+		return EXIT_INTERRUPTED;
+	if (collected)
+		return EXIT_NOTHING;
+	if (request->diff)
+		return look->document->changes.count ? EXIT_FOUND : EXIT_DONE;
+	return look->document->tables.count && has_gid(look->document) ? EXIT_DONE : EXIT_NOTHING;
+}
+
+static bool port_exists(const struct gid_request *request, const struct gid_look *look)
+{
+	return !request->port || look->document->tables.count;
+}
+
+static int show(struct origin *origin, const struct gid_request *request, const struct common_options *common)
+{
+	struct error error = { 0 };
+	autocall(gid_look_freep) struct gid_look look = { 0 };
+	int collected = gid_look(origin, request, &look, &error);
+	if (!look.document) {
+		complain("%s", error.text);
+		return EXIT_NOTHING;
+	}
+	if (!collected && !port_exists(request, &look))
+		collected = error_say(&error, -ENODEV, "%s has no port %d", request->device, (int)request->port);
+	if (!collected && request->diff)
+		collected = compare(request, &look, &error);
+	if (collected)
+		complain("%s", collected == -EINTR ? "interrupted" : error.text);
+	int result = deepen(request, !common->from, &look);
+	if (!result && (common->json || !collected || collected == -EINTR))
+		result = print(request, common, &look);
+	if (result) {
+		complain("GID tables: %s", strerror(-result));
+		return EXIT_NOTHING;
+	}
+	return status_of(request, collected, &look);
+}
+
+/* "DEV", "DEV/PORT" */
+static int parse_operand(const struct command *command, char *operand, struct gid_request *request)
+{
+	char *slash = strrchr(operand, '/');
+	request->device = operand;
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	if (parse_number(slash + 1, 10, &request->port) || request->port < 1)
+		return usage_error(command, "'%s' is no port number", slash + 1);
+	return 0;
+}
+
+static int check_request(const struct command *command, const struct gid_request *request,
+	const struct common_options *common)
+{
+	uint8_t gid[16];
+	char address[IP_TEXT_SIZE];
+	if (request->to && snprintf(address, sizeof(address), "%.*s", (int)strcspn(request->to, "%"), request->to) &&
+		gid_parse_ip(address, gid))
+		return usage_error(command, "--to: '%s' is no IPv4 or IPv6 address", request->to);
+	if (request->watch && (common->from || request->to || request->diff || request->explain || request->all))
+		return usage_error(command, "--watch goes with a device only");
+	return 0;
+}
+
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	struct gid_request request = { 0 };
+	for (int option; (option = command_getopt(command, argc, argv, common)) != OPTION_END;) {
+		switch (option) {
+		case OPTION_ALL:
+			request.all = true;
+			break;
+		case OPTION_EXPLAIN:
+			request.explain = true;
+			break;
+		case OPTION_TO:
+			request.to = optarg;
+			break;
+		case OPTION_DIFF:
+			request.diff = optarg;
+			break;
+		case OPTION_WATCH:
+			request.watch = true;
+			break;
+		default:
+			return option_status(option);
+		}
+	}
+	if (argc - optind > 1)
+		return usage_error(command, "one device at most");
+	int wrong = optind < argc ? parse_operand(command, argv[optind], &request) : 0;
+	if (!wrong)
+		wrong = check_request(command, &request, common);
+	if (wrong)
+		return wrong;
+	struct error error = { 0 };
+	autocall(origin_closep) struct origin *origin = open_origin(common, &error);
+	if (!origin)
+		return EXIT_NOTHING;
+	return request.watch ? gid_watch(origin, &request, common) : show(origin, &request, common);
+}
+
+const struct command gid_command = {
+	.name = "gid",
+	.arguments = "[DEV[/PORT]]",
+	.summary = "Shows the GID tables: type, netdev, IP and VLAN of each entry, and what is wrong with it.",
+	.options = gid_options,
+	.run = run,
+};

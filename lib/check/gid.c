@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/gid.h"
+
+#include "base/cleanup.h"
+#include "gid/address.h"
+#include "gid/choose.h"
+#include "gid/path.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SUBJECT_SIZE = 96 };
+
+struct table_check {
+	struct host *host;
+	struct report *report;
+	struct gid_port port;
+	char subject[SUBJECT_SIZE];
+};
+
+static void entry_subject(const struct gid_entry *entry, char subject[static SUBJECT_SIZE])
+{
+	snprintf(subject, SUBJECT_SIZE, "%s/%" PRId64 "/gid/%" PRId64, entry->device, entry->port.value,
+		entry->index.value);
+}
+
+static void add_gid_evidence(struct report *report, struct finding *finding, const struct gid_entry *entry)
+{
+	report_evidence(report, finding, "GID table", "gid", "%s", entry->gid);
+	if (entry->netdev)
+		report_evidence(report, finding, "GID table", "netdev", "%s", entry->netdev);
+}
+
+/* ---- one entry ---- */
+
+static void check_stale(struct report *report, const struct gid_entry *entry)
+{
+	if (entry->state != GID_STATE_STALE)
+		return;
+	char subject[SUBJECT_SIZE];
+	entry_subject(entry, subject);
+	bool mac = gid_is_link_local(entry->bytes, false) && gid_has_eui64(entry->bytes) && entry->link &&
+	           entry->link->mac;
+	struct finding *finding = report_finding(report, mac ? "gid-mac-mismatch" : "gid-stale", SEVERITY_WARNING,
+		subject, "stale GID: %s", entry->state_reason);
+	add_gid_evidence(report, finding, entry);
+	if (mac)
+		report_evidence(report, finding, "RTM_GETLINK", "IFLA_ADDRESS", "%s", entry->link->mac);
+	report_advice(finding, "do not use this index; taking the netdev down and up again lets the kernel renew its entries");
+}
+
+/* Once for each group: at its lowest index. */
+static void check_duplicate(const struct table_check *check, const struct gid_entry *entry)
+{
+	if (entry->state != GID_STATE_DUPLICATE)
+		return;
+	const struct gid_entry *twin = NULL;
+	list_each(index, &entry->same_gid_as) {
+		const struct gid_entry *other = gid_entry_at(&check->port, index->value);
+		if (!twin && other && other->type == entry->type)
+			twin = other;
+	}
+	if (!twin || twin->index.value < entry->index.value)
+		return;
+	char subject[SUBJECT_SIZE];
+	entry_subject(entry, subject);
+	struct finding *finding = report_finding(check->report, "gid-duplicate", SEVERITY_WARNING, subject,
+		"duplicate GID at %" PRId64 " (%s) and %" PRId64 " (%s)", entry->index.value,
+		entry->netdev ? entry->netdev : "no netdev", twin->index.value, twin->netdev ? twin->netdev : "no netdev");
+	add_gid_evidence(check->report, finding, entry);
+	report_advice(finding, "give the index explicitly: a look-up by GID finds the lower one, whatever its netdev");
+}
+
+static void check_down(struct report *report, const struct gid_entry *entry)
+{
+	bool usable = entry->state == GID_STATE_OK || entry->state == GID_STATE_DUPLICATE;
+	if (!usable || !entry->link || entry->link->admin_up != FLAG_NO)
+		return;
+	char subject[SUBJECT_SIZE];
+	entry_subject(entry, subject);
+	struct finding *finding = report_finding(report, "gid-netdev-down", SEVERITY_INFO, subject,
+		"netdev %s of the entry is down", entry->link->name);
+	report_evidence(report, finding, "RTM_GETLINK", "IFF_UP", "no");
+}
+
+/* ---- one table ---- */
+
+struct counts {
+	uint32_t usable, routable, v2, unknown_type, foreign;
+};
+
+static struct counts count_entries(const struct gid_port *port)
+{
+	struct counts counts = { 0 };
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		if (entry->empty == FLAG_YES)
+			continue;
+		counts.foreign += entry->state == GID_STATE_FOREIGN_NETNS;
+		if (entry->state == GID_STATE_FOREIGN_NETNS || entry->state == GID_STATE_STALE)
+			continue;
+		counts.usable++;
+		counts.routable += entry->scope == GID_SCOPE_PRIVATE || entry->scope == GID_SCOPE_GLOBAL;
+		counts.v2 += entry->type == GID_TYPE_ROCE_V2;
+		counts.unknown_type += entry->type == GID_TYPE_UNKNOWN;
+	}
+	return counts;
+}
+
+static void check_none(const struct table_check *check, const struct counts *counts)
+{
+	struct finding *finding;
+	if (counts->foreign)
+		finding = report_finding(check->report, "gid-none", SEVERITY_WARNING, check->subject,
+			"the device is visible, but all its %u GIDs belong to other network namespaces or are stale",
+			check->port.count);
+	else
+		finding = report_finding(check->report, "gid-none", SEVERITY_WARNING, check->subject,
+			"the device is visible, but has %s in this network namespace",
+			check->port.count ? "only stale GIDs" : "no GID");
+	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
+	report_advice(finding, "give this namespace a netdev of the device (macvlan, ipvlan, SR-IOV VF or the netdev itself) "
+			       "with an address");
+}
+
+static void check_roce(const struct table_check *check)
+{
+	struct counts counts = count_entries(&check->port);
+	if (!counts.usable) {
+		check_none(check, &counts);
+		return;
+	}
+	if (!counts.v2 && !counts.unknown_type) {
+		struct finding *finding = report_finding(check->report, "gid-roce-v1-only", SEVERITY_WARNING,
+			check->subject, "RoCE v1 only: no router forwards it");
+		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
+		report_advice(finding, "peers must be in the same L2 segment and use RoCE v1 as well");
+	}
+	if (!counts.routable) {
+		struct finding *finding = report_finding(check->report, "gid-link-local-only", SEVERITY_WARNING,
+			check->subject, "only link-local GIDs: peers in the same L2 segment only");
+		report_evidence(check->report, finding, "GID table", "routable entries", "0");
+		report_advice(finding, "give the netdev an IPv4 or IPv6 address");
+	}
+}
+
+static void check_full(const struct table_check *check)
+{
+	const struct gid_table *table = check->port.table;
+	if (gid_port_transport(&check->port) != TRANSPORT_ROCE || !table->size.known || !table->used.known ||
+		!table->size.value || table->used.value < table->size.value)
+		return;
+	struct finding *finding = report_finding(check->report, "gid-table-full", SEVERITY_WARNING, check->subject,
+		"GID table %" PRId64 "/%" PRId64 " used: new addresses get no GID", table->used.value,
+		table->size.value);
+	report_evidence(check->report, finding, "GID table", "used", "%" PRId64, table->used.value);
+	report_advice(finding, "remove addresses or netdevs that are not needed on this port");
+}
+
+/* ---- several netdevs in one subnet ---- */
+
+static bool is_on_roce(const struct gid_document *document, const struct netdev *netdev)
+{
+	list_each(entry, &document->entries)
+		if (entry->link == netdev && (entry->type == GID_TYPE_ROCE_V2 || entry->type == GID_TYPE_ROCE_V1))
+			return true;
+	return false;
+}
+
+static const char *names_in_subnet(struct host *host, const struct address *address, const struct netdev **first)
+{
+	uint8_t own[16];
+	gid_from_address(address, own);
+	const char *names = NULL;
+	list_each(netdev, &host->netdevs) {
+		list_each(theirs, &netdev->addresses) {
+			uint8_t gid[16];
+			gid_from_address(theirs, gid);
+			if (theirs->family != address->family || theirs->prefix_length != address->prefix_length ||
+				!gid_same_subnet(own, gid, address->prefix_length) || netdev->admin_up == FLAG_NO)
+				continue;
+			*first = *first ? *first : netdev;
+			names = names ? arena_printf(host->arena, "%s, %s", names, netdev->name) : netdev->name;
+			break;
+		}
+	}
+	return names;
+}
+
+static void report_subnet(struct host *host, const struct netdev *netdev, const struct address *address)
+{
+	const struct netdev *first = NULL;
+	const char *names = names_in_subnet(host, address, &first);
+	char subject[SUBJECT_SIZE], ip[IP_TEXT_SIZE];
+	uint8_t gid[16];
+	if (!names || first != netdev) /* once for each subnet */
+		return;
+	gid_from_address(address, gid);
+	gid_format_ip(gid, ip);
+	snprintf(subject, sizeof(subject), "net:%s", netdev->name);
+	struct finding *finding = report_finding(&host->report, "gid-same-subnet", SEVERITY_WARNING, subject,
+		"%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets may "
+		"arrive at another adapter",
+		names);
+	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, address->prefix_length);
+	report_advice(finding, "put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
+			       "source-based routing");
+}
+
+static bool is_first_of_subnet(const struct netdev *netdev, uint32_t index)
+{
+	const struct address *address = netdev->addresses.items[index];
+	uint8_t own[16];
+	gid_from_address(address, own);
+	for (uint32_t i = 0; i < index; i++) {
+		uint8_t gid[16];
+		gid_from_address(netdev->addresses.items[i], gid);
+		if (netdev->addresses.items[i]->family == address->family &&
+			gid_same_subnet(own, gid, address->prefix_length))
+			return false;
+	}
+	return true;
+}
+
+static void check_subnets(struct host *host, const struct gid_document *document)
+{
+	list_each(netdev, &host->netdevs) {
+		if (!netdev->addresses.count || !is_on_roce(document, netdev))
+			continue;
+		for (uint32_t i = 0; i < netdev->addresses.count; i++) {
+			const struct address *address = netdev->addresses.items[i];
+			uint8_t gid[16];
+			gid_from_address(address, gid);
+			enum gid_scope scope = gid_scope_of(gid);
+			/* IPv6 neighbour discovery answers on the netdev of the address only: no flux there. */
+			if (!gid_is_ipv4(gid) || scope == GID_SCOPE_LINK_LOCAL || scope == GID_SCOPE_LOOPBACK ||
+				address->prefix_length == 32)
+				continue;
+			if (is_first_of_subnet(netdev, i) && netdevs_in_subnet(host, netdev, address) > 1)
+				report_subnet(host, netdev, address);
+		}
+	}
+}
+
+void check_gid(struct host *host, const struct gid_document *document)
+{
+	list_each(table, &document->tables) {
+		struct table_check check = {
+			.host = host, .report = &host->report, .port = gid_port_of(host, document, table)
+		};
+		snprintf(check.subject, sizeof(check.subject), "%s/%" PRId64, table->device, table->port.value);
+		for (uint32_t i = 0; i < check.port.count; i++) {
+			check_stale(check.report, check.port.entries[i]);
+			check_duplicate(&check, check.port.entries[i]);
+			check_down(check.report, check.port.entries[i]);
+		}
+		if (gid_port_transport(&check.port) == TRANSPORT_ROCE && table->used.known)
+			check_roce(&check);
+		check_full(&check);
+	}
+	check_subnets(host, document);
+}

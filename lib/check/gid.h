@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings on the GID tables. */
+#ifndef RDMADIAG_CHECK_GID_H
+#define RDMADIAG_CHECK_GID_H
+
+#include "model/gid.h"
+#include "model/host.h"
+
+/* Adds findings on judged tables to host->report. */
+void check_gid(struct host *host, const struct gid_document *document);
+
+#endif

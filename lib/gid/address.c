@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "gid/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---- bytes ---- */
+
+static const uint8_t mapped_prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+bool gid_is_ipv4(const uint8_t gid[static 16])
+{
+	return !memcmp(gid, mapped_prefix, sizeof(mapped_prefix));
+}
+
+bool gid_is_link_local(const uint8_t gid[static 16], bool wide)
+{
+	static const uint8_t prefix[8] = { 0xfe, 0x80 };
+	if (!wide)
+		return !memcmp(gid, prefix, sizeof(prefix));
+	if (gid_is_ipv4(gid))
+		return gid[12] == 169 && gid[13] == 254;
+	return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80;
+}
+
+bool gid_has_eui64(const uint8_t gid[static 16])
+{
+	return gid[11] == 0xff && gid[12] == 0xfe;
+}
+
+/* RFC 4291, appendix A: the universal bit inverted, ff:fe in the middle. VLANs do not change it since kernel 4.5. */
+bool gid_matches_mac(const uint8_t gid[static 16], const struct netdev *netdev)
+{
+	if (netdev->mac_length != 6)
+		return false;
+	const uint8_t *mac = netdev->mac_bytes;
+	const uint8_t id[8] = { (uint8_t)(mac[0] ^ 2), mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] };
+	return !memcmp(gid + 8, id, sizeof(id));
+}
+
+static enum gid_scope scope_of_ipv4(const uint8_t ip[static 4])
+{
+	if (ip[0] == 127)
+		return GID_SCOPE_LOOPBACK;
+	if (ip[0] == 169 && ip[1] == 254)
+		return GID_SCOPE_LINK_LOCAL;
+	/* RFC 1918, and RFC 6598 for carrier-grade NAT: normal addresses of a fabric. */
+	if (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) || (ip[0] == 192 && ip[1] == 168) ||
+		(ip[0] == 100 && (ip[1] & 0xc0) == 64))
+		return GID_SCOPE_PRIVATE;
+	return GID_SCOPE_GLOBAL;
+}
+
+enum gid_scope gid_scope_of(const uint8_t gid[static 16])
+{
+	static const uint8_t loopback[16] = { [15] = 1 };
+	if (gid_is_ipv4(gid))
+		return scope_of_ipv4(gid + 12);
+	if (!memcmp(gid, loopback, sizeof(loopback)))
+		return GID_SCOPE_LOOPBACK;
+	if (gid_is_link_local(gid, true))
+		return GID_SCOPE_LINK_LOCAL;
+	return (gid[0] & 0xfe) == 0xfc ? GID_SCOPE_PRIVATE : GID_SCOPE_GLOBAL; /* fc00::/7: unique local, RFC 4193 */
+}
+
+void gid_format_ip(const uint8_t gid[static 16], char out[static IP_TEXT_SIZE])
+{
+	if (gid_is_ipv4(gid))
+		inet_ntop(AF_INET, gid + 12, out, IP_TEXT_SIZE);
+	else
+		inet_ntop(AF_INET6, gid, out, IP_TEXT_SIZE);
+}
+
+void gid_from_address(const struct address *address, uint8_t gid[static 16])
+{
+	if (address->family == AF_INET6) {
+		memcpy(gid, address->bytes, 16);
+		return;
+	}
+	memcpy(gid, mapped_prefix, sizeof(mapped_prefix));
+	memcpy(gid + 12, address->bytes, 4);
+}
+
+int gid_parse_ip(const char *text, uint8_t gid[static 16])
+{
+	uint8_t ipv4[4];
+	if (inet_pton(AF_INET, text, ipv4) != 1)
+		return inet_pton(AF_INET6, text, gid) == 1 ? 0 : -EINVAL;
+	memcpy(gid, mapped_prefix, sizeof(mapped_prefix));
+	memcpy(gid + 12, ipv4, sizeof(ipv4));
+	return 0;
+}
+
+bool gid_same_subnet(const uint8_t a[static 16], const uint8_t b[static 16], unsigned int length)
+{
+	if (gid_is_ipv4(a) != gid_is_ipv4(b))
+		return false;
+	unsigned int bits = gid_is_ipv4(a) ? 96 + length : length;
+	bits = bits > 128 ? 128 : bits;
+	if (memcmp(a, b, bits / 8))
+		return false;
+	unsigned int rest = bits % 8;
+	return !rest || !((a[bits / 8] ^ b[bits / 8]) >> (8 - rest));
+}
+
+/* ---- netdevs ---- */
+
+const struct address *netdev_address(const struct netdev *netdev, const uint8_t gid[static 16])
+{
+	list_each(address, &netdev->addresses) {
+		uint8_t own[16];
+		gid_from_address(address, own);
+		if (!memcmp(own, gid, sizeof(own)))
+			return address;
+	}
+	return NULL;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return text && !strncmp(text, prefix, strlen(prefix));
+}
+
+/* The kind decides; names only tell a container engine's bridge from one that an administrator put a NIC into. */
+bool netdev_is_overlay(const struct netdev *netdev)
+{
+	static const char *const kinds[] = { "vxlan", "geneve", "gre", "gretap", "erspan", "ip6gre", "ip6gretap",
+		"ipip", "sit", "ip6tnl", "vti", "vti6", "wireguard", "veth", "tun", "ifb", "bareudp", "xfrm" };
+	static const char *const bridges[] = { "docker", "br-", "cni", "virbr", "podman", "lxcbr", "nerdctl" };
+	if (netdev->kind == LINK_VXLAN || netdev->kind == LINK_VETH)
+		return true;
+	for (size_t i = 0; netdev->kind_name && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(netdev->kind_name, kinds[i]))
+			return true;
+	for (size_t i = 0; netdev->kind == LINK_BRIDGE && i < sizeof(bridges) / sizeof(*bridges); i++)
+		if (begins_with(netdev->name, bridges[i]))
+			return true;
+	return false;
+}
+
+enum { STACK_DEPTH = 8 }; /* MAX_NEST_DEV of the kernel */
+
+static bool is_below(const struct netdev *upper, const struct netdev *candidate)
+{
+	return (upper->lower_ifindex.known && num_is(candidate->ifindex, upper->lower_ifindex.value)) ||
+	       (candidate->master_ifindex.known && num_is(upper->ifindex, candidate->master_ifindex.value));
+}
+
+/* rdma_read_gid_l2_fields(), drivers/infiniband/core/cache.c: the netdev's own tag, else the first found below it. */
+static struct num vlan_below(const struct host *host, const struct netdev *netdev, int depth)
+{
+	if (netdev->kind == LINK_VLAN && netdev->vlan_id.known)
+		return netdev->vlan_id;
+	for (uint32_t i = 0; depth && i < host->netdevs.count; i++) {
+		const struct netdev *lower = host->netdevs.items[i];
+		if (lower == netdev || !is_below(netdev, lower))
+			continue;
+		struct num vlan = vlan_below(host, lower, depth - 1);
+		if (vlan.known)
+			return vlan;
+	}
+	return (struct num){ 0 };
+}
+
+struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
+{
+	bool plain = !netdev->lower_ifindex.known && netdev->kind != LINK_BOND && netdev->kind != LINK_BRIDGE &&
+	             netdev->kind != LINK_TEAM;
+	return vlan_below(host, netdev, plain ? 0 : STACK_DEPTH);
+}
+
+static bool is_of_port(const struct netdev *netdev, const struct port *port)
+{
+	if (port->netdev_ifindex.known && num_is(netdev->ifindex, port->netdev_ifindex.value))
+		return true;
+	list_each(known, &port->netdevs)
+		if (known->netdev == netdev || (known->ifindex.known && num_is(netdev->ifindex, known->ifindex.value)))
+			return true;
+	return false;
+}
+
+static bool stands_on_port(const struct host *host, const struct netdev *netdev, const struct port *port, int depth)
+{
+	if (is_of_port(netdev, port))
+		return true;
+	for (uint32_t i = 0; depth && i < host->netdevs.count; i++) {
+		const struct netdev *lower = host->netdevs.items[i];
+		if (lower != netdev && is_below(netdev, lower) && stands_on_port(host, lower, port, depth - 1))
+			return true;
+	}
+	return false;
+}
+
+enum flag netdev_belongs_to_port(const struct host *host, const struct netdev *netdev, const struct port *port)
+{
+	if (stands_on_port(host, netdev, port, STACK_DEPTH))
+		return FLAG_YES;
+	const struct netdev *master =
+		netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+	if (master && is_of_port(master, port))
+		return FLAG_YES;
+	return port->netdevs.count ? FLAG_NO : FLAG_UNKNOWN;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* GIDs as IP addresses: families, scopes, EUI-64, and which netdev of this namespace has an address. */
+#ifndef RDMADIAG_GID_ADDRESS_H
+#define RDMADIAG_GID_ADDRESS_H
+
+#include "model/gid.h"
+#include "model/host.h"
+
+/* An IPv4 or IPv6 address in the form of a GID: IPv4 is mapped (::ffff:a.b.c.d). */
+bool gid_is_ipv4(const uint8_t gid[static 16]);
+/* fe80::/64; with `wide` the whole fe80::/10 and 169.254/16, as most consumers test. */
+bool gid_is_link_local(const uint8_t gid[static 16], bool wide);
+/* Is the lower half shaped like an EUI-64 made from a MAC (ff:fe in its middle)? */
+bool gid_has_eui64(const uint8_t gid[static 16]);
+/* Is the lower half the EUI-64 of the netdev's MAC? */
+bool gid_matches_mac(const uint8_t gid[static 16], const struct netdev *netdev);
+enum gid_scope gid_scope_of(const uint8_t gid[static 16]);
+/* "192.0.2.1" or "fe80::1". */
+void gid_format_ip(const uint8_t gid[static 16], char out[static IP_TEXT_SIZE]);
+/* The GID that the kernel makes from an address. */
+void gid_from_address(const struct address *address, uint8_t gid[static 16]);
+/* Parses an IPv4 or IPv6 address. 0 or -EINVAL. */
+int gid_parse_ip(const char *text, uint8_t gid[static 16]);
+/* Do the first `length` bits agree? `length` counts within the family. */
+bool gid_same_subnet(const uint8_t a[static 16], const uint8_t b[static 16], unsigned int length);
+
+/* The address of the netdev that gave this GID; NULL: it has none. */
+const struct address *netdev_address(const struct netdev *netdev, const uint8_t gid[static 16]);
+
+/* Netdevs whose frames no RoCE adapter can carry: tunnels, veth pairs and bridges of container engines. */
+bool netdev_is_overlay(const struct netdev *netdev);
+/* VLAN id of frames sent through the netdev: its own, or of one below it, as the kernel looks for it. */
+struct num netdev_vlan(const struct host *host, const struct netdev *netdev);
+/* Is `netdev` the netdev of the port, or stacked on it, or a member below it? */
+enum flag netdev_belongs_to_port(const struct host *host, const struct netdev *netdev, const struct port *port);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "gid/choose.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *gid_environment_get(const struct gid_environment *environment, const char *name)
+{
+	size_t length = strlen(name);
+	char *const *variables = environment ? environment->variables : NULL;
+	for (; variables && *variables; variables++)
+		if (!strncmp(*variables, name, length) && (*variables)[length] == '=')
+			return *variables + length + 1;
+	return NULL;
+}
+
+enum transport gid_port_transport(const struct gid_port *port)
+{
+	const struct port *rdma_port = port->table->rdma_port;
+	return rdma_port ? (enum transport)rdma_port->transport : TRANSPORT_UNKNOWN;
+}
+
+const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index)
+{
+	for (uint32_t i = 0; i < port->count; i++)
+		if (num_is(port->entries[i]->index, index))
+			return port->entries[i]->empty == FLAG_YES ? NULL : port->entries[i];
+	return NULL;
+}
+
+int64_t gid_port_size(const struct gid_port *port)
+{
+	if (port->table->size.known)
+		return port->table->size.value;
+	return port->count ? port->entries[port->count - 1]->index.value + 1 : 0;
+}
+
+void gid_take(struct arena *arena, struct gid_choice *choice, int64_t index, const char *reason, ...)
+{
+	va_list args;
+	va_start(args, reason);
+	choice->reason = arena_vprintf(arena, reason, args);
+	va_end(args);
+	choice->index = num(index);
+}
+
+void gid_take_none(struct arena *arena, struct gid_choice *choice, const char *reason, ...)
+{
+	va_list args;
+	va_start(args, reason);
+	choice->reason = arena_vprintf(arena, reason, args);
+	va_end(args);
+	choice->index = (struct num){ 0 };
+}
+
+void gid_reject(
+	struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const char *reason, ...)
+{
+	struct gid_rejection *rejection = list_add(arena, &choice->rejected);
+	if (!rejection)
+		return;
+	va_list args;
+	va_start(args, reason);
+	rejection->reason = arena_vprintf(arena, reason, args);
+	va_end(args);
+	rejection->index = entry->index;
+}
+
+void gid_reject_others(struct arena *arena, struct gid_choice *choice, const struct gid_port *port, const char *reason)
+{
+	for (uint32_t i = 0; i < port->count; i++)
+		if (!choice->index.known || choice->index.value != port->entries[i]->index.value)
+			gid_reject(arena, choice, port->entries[i], "%s", reason);
+}
+
+struct gid_port gid_port_of(const struct host *host, const struct gid_document *document, const struct gid_table *table)
+{
+	return (struct gid_port){
+		.host = host,
+		.table = table,
+		.entries = document->entries.items + table->first,
+		.count = table->count,
+	};
+}
+
+static const struct {
+	const char *name;
+	gid_rule choose;
+} consumers[] = {
+	{ "rdmadiag", gid_choose_rdmadiag },
+	{ "nccl", gid_choose_nccl },
+	{ "ucx", gid_choose_ucx },
+	{ "perftest", gid_choose_perftest },
+	{ "mooncake", gid_choose_mooncake },
+	{ "rdma_cm", gid_choose_rdma_cm },
+};
+
+int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document)
+{
+	list_each(table, &document->tables) {
+		struct gid_port port = gid_port_of(host, document, table);
+		for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
+			struct gid_choice *choice = list_add(host->arena, &document->choices);
+			if (!choice)
+				return -ENOMEM;
+			choice->device = table->device;
+			choice->port = table->port;
+			choice->consumer = consumers[i].name;
+			consumers[i].choose(host->arena, &port, environment, choice);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which index each consumer would take, and why the other entries lost.
+ *
+ * One pure function a consumer: entries of one port, environment and kernel facts in, choice out. Each implements the
+ * rule of one version, which its file and the reason in the result name; other versions may choose differently.
+ */
+#ifndef RDMADIAG_GID_CHOOSE_H
+#define RDMADIAG_GID_CHOOSE_H
+
+#include "model/gid.h"
+#include "model/host.h"
+
+/* Variables of the form NAME=VALUE, ended by NULL, as environ; NULL: no variable is set. */
+struct gid_environment {
+	char *const *variables;
+};
+
+/* NULL: not set. */
+const char *gid_environment_get(const struct gid_environment *environment, const char *name);
+
+/* What a rule may look at: one port and its judged entries in order of index. */
+struct gid_port {
+	const struct host *host;
+	const struct gid_table *table;
+	struct gid_entry *const *entries;
+	uint32_t count;
+};
+
+typedef void (*gid_rule)(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+
+void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+void gid_choose_perftest(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice);
+
+struct gid_port gid_port_of(const struct host *host, const struct gid_document *document, const struct gid_table *table);
+/* Fills document->choices for all ports and consumers. 0 or -ENOMEM. */
+int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document);
+
+/* ---- for the rules ---- */
+
+enum transport gid_port_transport(const struct gid_port *port);
+/* The used entry at an index; NULL: the slot is empty or does not exist. */
+const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index);
+/* Slots of the table; when that is not known, up to the last used one. */
+int64_t gid_port_size(const struct gid_port *port);
+
+__attribute__((format(printf, 4, 5))) void gid_take(
+	struct arena *arena, struct gid_choice *choice, int64_t index, const char *reason, ...);
+/* No index at all. */
+__attribute__((format(printf, 3, 4))) void gid_take_none(
+	struct arena *arena, struct gid_choice *choice, const char *reason, ...);
+__attribute__((format(printf, 4, 5))) void gid_reject(
+	struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const char *reason, ...);
+/* Rejects every used entry but the chosen one for the same reason. */
+void gid_reject_others(struct arena *arena, struct gid_choice *choice, const struct gid_port *port, const char *reason);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mooncake 0.3.12: loadGlobalConfig() in mooncake-transfer-engine/src/config.cpp, findBestGidIndex() in
+ * src/transport/rdma_transport/rdma_context.cpp and the classes in include/transport/rdma_transport/rdma_gid_probe.h.
+ *
+ * MC_GID_INDEX, else NCCL_IB_GID_INDEX, goes through atoi(): an empty string is index 0; numbers outside 0…255 are
+ * ignored. Else entries of type RoCE v2 (or InfiniBand) are classed, the lowest index of the best class wins:
+ * with a netdev and routable; without a netdev; private IPv4 (10/8, 172.16/12, 100.64/10, but not 192.168/16); with a netdev
+ * but link-local, or on a netdev named like an overlay; the last two without a netdev. RoCE v1 only remains as the last
+ * resort. The netdev is what gid_attrs/ndevs shows, of whatever namespace.
+ */
+#include "gid/choose.h"
+
+#include "gid/address.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION "Mooncake 0.3.12"
+
+enum class {
+	NETWORK_ROUTABLE,
+	NO_NETWORK_ROUTABLE,
+	NETWORK_PRIVATE,
+	NETWORK_DEGRADED,
+	NO_NETWORK_PRIVATE,
+	NO_NETWORK_DEGRADED,
+	FALLBACK,
+};
+
+static const char *const class_names[] = {
+	[NETWORK_ROUTABLE] = "routable",
+	[NO_NETWORK_ROUTABLE] = "routable, but no netdev",
+	[NETWORK_PRIVATE] = "private IPv4",
+	[NETWORK_DEGRADED] = "link-local or overlay",
+	[NO_NETWORK_PRIVATE] = "private IPv4, no netdev",
+	[NO_NETWORK_DEGRADED] = "link-local, no netdev",
+	[FALLBACK] = "not RoCE v2: last resort",
+};
+
+static const char *shown_netdev(const struct gid_entry *entry)
+{
+	return entry->seen_netdev ? entry->seen_netdev : entry->netdev;
+}
+
+static bool has_overlay_name(const char *name)
+{
+	static const char *const prefixes[] = { "flannel", "cni", "calico", "vxlan", "docker" };
+	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return name && !strcmp(name, "tunl0");
+}
+
+static bool is_private(const uint8_t gid[static 16])
+{
+	const uint8_t *ip = gid + 12;
+	return gid_is_ipv4(gid) && (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) ||
+					   (ip[0] == 100 && (ip[1] & 0xc0) == 64));
+}
+
+static enum class class_of(const struct gid_entry *entry)
+{
+	bool network = shown_netdev(entry) != NULL;
+	if (entry->type == GID_TYPE_IB || entry->type == GID_TYPE_IWARP)
+		return network ? NETWORK_ROUTABLE : NO_NETWORK_ROUTABLE;
+	if (entry->type != GID_TYPE_ROCE_V2)
+		return FALLBACK;
+	bool link_local = !gid_is_ipv4(entry->bytes) && gid_is_link_local(entry->bytes, true);
+	if (link_local || has_overlay_name(shown_netdev(entry)))
+		return network ? NETWORK_DEGRADED : NO_NETWORK_DEGRADED;
+	if (is_private(entry->bytes))
+		return network ? NETWORK_PRIVATE : NO_NETWORK_PRIVATE;
+	return network ? NETWORK_ROUTABLE : NO_NETWORK_ROUTABLE;
+}
+
+static void scan(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
+{
+	const struct gid_entry *best = NULL;
+	for (uint32_t i = 0; i < port->count; i++)
+		if (!best || class_of(port->entries[i]) < class_of(best))
+			best = port->entries[i];
+	if (!best) {
+		gid_take_none(arena, choice, "the table has no GID (" VERSION ")");
+		return;
+	}
+	const char *warning = best->state == GID_STATE_FOREIGN_NETNS ?
+				      ", though its netdev is in another network namespace" :
+			      best->state == GID_STATE_STALE ? ", though it is stale" :
+							       "";
+	gid_take(arena, choice, best->index.value, "lowest index of the best class (%s)%s (" VERSION ")",
+		class_names[class_of(best)], warning);
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		if (entry == best)
+			continue;
+		if (class_of(entry) == class_of(best))
+			gid_reject(arena, choice, entry, "the same class, index %" PRId64 " is lower", best->index.value);
+		else
+			gid_reject(arena, choice, entry, "%s", class_names[class_of(entry)]);
+	}
+}
+
+void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice)
+{
+	const char *name = "MC_GID_INDEX", *text = gid_environment_get(environment, name);
+	if (!text)
+		text = gid_environment_get(environment, name = "NCCL_IB_GID_INDEX");
+	int fixed = text ? atoi(text) : -1;
+	if (fixed < 0 || fixed > 255) {
+		scan(arena, port, choice);
+		return;
+	}
+	const char *value = *text ? text : "\"\" (empty counts as 0)";
+	if (gid_entry_at(port, fixed))
+		gid_take(arena, choice, fixed, "%s=%s (" VERSION ")", name, value);
+	else
+		gid_take_none(arena, choice, "%s=%s: that slot is empty, the device is not used (" VERSION ")", name, value);
+	gid_reject_others(arena, choice, port, arena_printf(arena, "%s is set", name));
+}

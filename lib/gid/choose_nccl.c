@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NCCL 2.30.7: ncclIbGetGidIndex() and ncclUpdateGidIndex() in src/transport/net_ib/connect.cc.
+ *
+ * RoCE: NCCL_IB_GID_INDEX where it is set and not negative, unchecked. Else it starts at slot 0 and goes through the table
+ * once. A slot replaces the current one when it is of the wanted family (NCCL_IB_ADDR_FAMILY, AF_INET by default) and of
+ * the wanted range (NCCL_IB_ADDR_RANGE) and the current one is not of that family; or, for entries that are not
+ * link-local, when it has the wanted version (NCCL_IB_ROCE_VERSION_NUM, 2 by default) and the current one another. So the
+ * first good entry wins, whichever netdev or namespace it belongs to; and when nothing fits, slot 0 stays.
+ *
+ * InfiniBand: slot NCCL_IB_ROUTABLE_FLID_GID_INDEX (1 by default) when its GID has a FLID, else 0.
+ *
+ * Parameters go through strtoll() with base 0: an empty string counts as not set, text without digits as 0.
+ */
+#include "gid/choose.h"
+
+#include "gid/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION "NCCL 2.30.7"
+
+struct wish {
+	bool ipv4;
+	int64_t version;
+	uint8_t prefix[16];
+	unsigned int prefix_length; /* 0: any */
+};
+
+static int64_t parameter(const struct gid_environment *environment, const char *name, int64_t otherwise)
+{
+	const char *text = gid_environment_get(environment, name);
+	if (!text || !*text)
+		return otherwise;
+	errno = 0;
+	int64_t value = strtoll(text, NULL, 0);
+	return errno ? otherwise : value;
+}
+
+static void wish_range(const struct gid_environment *environment, struct wish *wish)
+{
+	const char *text = gid_environment_get(environment, "NCCL_IB_ADDR_RANGE");
+	const char *slash = text ? strchr(text, '/') : NULL;
+	char address[128];
+	if (!slash || (size_t)(slash - text) >= sizeof(address))
+		return;
+	memcpy(address, text, (size_t)(slash - text));
+	address[slash - text] = '\0';
+	uint8_t bytes[16];
+	if (inet_pton(wish->ipv4 ? AF_INET : AF_INET6, address, bytes) != 1 || gid_parse_ip(address, wish->prefix))
+		return;
+	long length = strtol(slash + 1, NULL, 10);
+	if (length > 0 && length <= (wish->ipv4 ? 32 : 128))
+		wish->prefix_length = (unsigned int)length;
+}
+
+static struct wish wish_of(const struct gid_environment *environment)
+{
+	const char *family = gid_environment_get(environment, "NCCL_IB_ADDR_FAMILY");
+	struct wish wish = {
+		.ipv4 = !family || strcmp(family, "AF_INET6") != 0,
+		.version = parameter(environment, "NCCL_IB_ROCE_VERSION_NUM", 2),
+	};
+	wish_range(environment, &wish);
+	return wish;
+}
+
+/* What NCCL reads in gid_attrs/types; 0: nothing. */
+static int version_of(const struct gid_entry *entry)
+{
+	return !entry || !entry->type ? 0 : entry->type == GID_TYPE_ROCE_V2 ? 2 : 1;
+}
+
+static bool is_ipv4(const struct gid_entry *entry)
+{
+	return entry && gid_is_ipv4(entry->bytes);
+}
+
+static bool is_valid(const struct gid_entry *entry)
+{
+	return entry && !gid_is_link_local(entry->bytes, false);
+}
+
+static bool in_range(const struct wish *wish, const struct gid_entry *entry)
+{
+	return !wish->prefix_length || (entry && gid_same_subnet(wish->prefix, entry->bytes, wish->prefix_length));
+}
+
+static bool replaces(const struct wish *wish, const struct gid_entry *current, const struct gid_entry *candidate)
+{
+	if (is_ipv4(candidate) != wish->ipv4 || !in_range(wish, candidate))
+		return false;
+	if (is_ipv4(current) != wish->ipv4)
+		return true;
+	if (!is_valid(candidate))
+		return false;
+	return (version_of(current) != version_of(candidate) || !is_valid(current)) &&
+	       version_of(candidate) == wish->version;
+}
+
+static void reject(struct arena *arena, struct gid_choice *choice, const struct wish *wish,
+	const struct gid_entry *entry)
+{
+	if (is_ipv4(entry) != wish->ipv4)
+		gid_reject(arena, choice, entry, "%s, wanted is %s (NCCL_IB_ADDR_FAMILY)",
+			is_ipv4(entry) ? "IPv4" : "IPv6", wish->ipv4 ? "AF_INET" : "AF_INET6");
+	else if (!in_range(wish, entry))
+		gid_reject(arena, choice, entry, "outside NCCL_IB_ADDR_RANGE");
+	else if (!is_valid(entry))
+		gid_reject(arena, choice, entry, "link-local");
+	else if (version_of(entry) != wish->version)
+		gid_reject(arena, choice, entry, "RoCE v%d, wanted is v%" PRId64 " (NCCL_IB_ROCE_VERSION_NUM)",
+			version_of(entry), wish->version);
+	else
+		gid_reject(arena, choice, entry, "index %" PRId64 " was found first", choice->index.value);
+}
+
+static const char *warning(const struct gid_entry *entry)
+{
+	if (!entry)
+		return ": the slot is empty, ibv_modify_qp will fail with ENODATA";
+	if (entry->state == GID_STATE_FOREIGN_NETNS)
+		return ", though its netdev is in another network namespace";
+	if (entry->state == GID_STATE_STALE)
+		return ", though it is stale";
+	return "";
+}
+
+static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice)
+{
+	struct wish wish = wish_of(environment);
+	const struct gid_entry *current = gid_entry_at(port, 0);
+	bool unreadable = false;
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *candidate = port->entries[i];
+		if (candidate->index.value == 0)
+			continue;
+		bool compares = is_ipv4(current) == is_ipv4(candidate) && is_ipv4(candidate) == wish.ipv4 &&
+		                is_valid(candidate) && in_range(&wish, candidate);
+		unreadable = unreadable || (compares && !candidate->type);
+		if (replaces(&wish, current, candidate))
+			current = candidate;
+	}
+	bool fits = current && is_ipv4(current) == wish.ipv4 && version_of(current) == wish.version && is_valid(current);
+	if (unreadable)
+		gid_take_none(arena, choice, "cannot read gid_attrs/types, which ends its set-up (" VERSION ")");
+	else if (fits)
+		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s (" VERSION ")",
+			wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
+	else
+		gid_take(arena, choice, current ? current->index.value : 0,
+			"no better entry of the wanted family and version%s (" VERSION ")", warning(current));
+	for (uint32_t i = 0; i < port->count; i++)
+		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
+			reject(arena, choice, &wish, port->entries[i]);
+}
+
+static void choose_infiniband(struct arena *arena, const struct gid_port *port,
+	const struct gid_environment *environment, struct gid_choice *choice)
+{
+	int64_t routable = parameter(environment, "NCCL_IB_ROUTABLE_FLID_GID_INDEX", 1);
+	const struct gid_entry *entry = routable < gid_port_size(port) ? gid_entry_at(port, routable) : NULL;
+	if (entry && (entry->bytes[4] || entry->bytes[5]))
+		gid_take(arena, choice, routable, "InfiniBand GID with a FLID (" VERSION ")");
+	else
+		gid_take(arena, choice, 0, "InfiniBand without a routable FLID (" VERSION ")");
+	gid_reject_others(arena, choice, port, "not looked at on InfiniBand");
+}
+
+void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice)
+{
+	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
+	if (gid_port_transport(port) == TRANSPORT_INFINIBAND) {
+		choose_infiniband(arena, port, environment, choice);
+	} else if (gid_port_transport(port) == TRANSPORT_UNSPECIFIED) {
+		gid_take_none(arena, choice, "its own transport does not drive this device (" VERSION ")");
+		gid_reject_others(arena, choice, port, "device not used");
+	} else if (fixed >= 0) {
+		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 ", taken unchecked%s (" VERSION ")", fixed,
+			warning(gid_entry_at(port, fixed)));
+		gid_reject_others(arena, choice, port, "NCCL_IB_GID_INDEX is set");
+	} else {
+		scan(arena, port, environment, choice);
+	}
+}

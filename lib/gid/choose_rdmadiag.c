@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rdmadiag's own advice: what works best between nodes. An entry must be usable in this namespace at all; then RoCE v2
+ * (the only type that a router forwards), on a netdev whose frames the adapter carries itself, with an address that is
+ * good beyond the own link, untagged and on a plain netdev where there is a choice, IPv4 before IPv6 because that is what
+ * the other consumers take, and the lowest index among equals. The range of an IPv4 address says nothing: fabrics use
+ * private addresses.
+ */
+#include "gid/choose.h"
+
+#include "base/cleanup.h"
+#include "gid/address.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The criteria in the order of their weight; more is better. */
+enum criterion { USABLE, VERSION, CARRIED, REACH, PLAIN, FAMILY, CRITERION_COUNT };
+
+struct rank {
+	int value[CRITERION_COUNT];
+};
+
+static int usable(const struct gid_entry *entry)
+{
+	switch ((enum gid_state)entry->state) {
+	case GID_STATE_FOREIGN_NETNS:
+	case GID_STATE_STALE:
+		return 0;
+	case GID_STATE_UNKNOWN:
+		return 2;
+	default:
+		break;
+	}
+	bool down = entry->link && (entry->link->admin_up == FLAG_NO || entry->link->carrier == FLAG_NO);
+	return down ? 1 : 3;
+}
+
+static int version(const struct gid_entry *entry)
+{
+	return entry->type == GID_TYPE_ROCE_V2 ? 2 : entry->type == GID_TYPE_ROCE_V1 ? 0 : 1;
+}
+
+static int reach(const struct gid_entry *entry)
+{
+	switch ((enum gid_scope)entry->scope) {
+	case GID_SCOPE_LOOPBACK:
+		return 0;
+	case GID_SCOPE_LINK_LOCAL:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
+static int plain(const struct gid_entry *entry)
+{
+	if (entry->vlan.known)
+		return 0;
+	return entry->link && (entry->link->kind == LINK_BRIDGE || entry->link->kind == LINK_DUMMY) ? 1 : 2;
+}
+
+static struct rank rank_of(const struct gid_entry *entry)
+{
+	return (struct rank){ {
+		[USABLE] = usable(entry),
+		[VERSION] = version(entry),
+		[CARRIED] = !entry->link || !netdev_is_overlay(entry->link),
+		[REACH] = reach(entry),
+		[PLAIN] = plain(entry),
+		[FAMILY] = entry->family == GID_FAMILY_IPV4,
+	} };
+}
+
+/* The first criterion by which they differ; CRITERION_COUNT: none. */
+static enum criterion difference(const struct rank *a, const struct rank *b)
+{
+	enum criterion criterion = USABLE;
+	while (criterion < CRITERION_COUNT && a->value[criterion] == b->value[criterion])
+		criterion++;
+	return criterion;
+}
+
+static const struct gid_entry *best_of(const struct gid_port *port)
+{
+	const struct gid_entry *best = NULL;
+	struct rank best_rank = { 0 };
+	for (uint32_t i = 0; i < port->count; i++) {
+		struct rank rank = rank_of(port->entries[i]);
+		enum criterion criterion = difference(&rank, &best_rank);
+		if (!rank.value[USABLE] || (best && criterion == CRITERION_COUNT))
+			continue;
+		if (!best || rank.value[criterion] > best_rank.value[criterion]) {
+			best = port->entries[i];
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+static const char *netdev_name(const struct gid_entry *entry)
+{
+	return entry->netdev ? entry->netdev : "its netdev";
+}
+
+static void reject(struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry,
+	const struct gid_entry *best)
+{
+	struct rank rank = rank_of(entry), best_rank = { 0 };
+	if (best)
+		best_rank = rank_of(best);
+	switch (rank.value[USABLE] ? difference(&rank, &best_rank) : USABLE) {
+	case USABLE:
+		gid_reject(arena, choice, entry, "%s", entry->state_reason ? entry->state_reason : "its state is unknown");
+		break;
+	case VERSION:
+		gid_reject(arena, choice, entry, entry->type ? "RoCE v1: not routable, same L2 segment only" :
+			"its RoCE version is unknown");
+		break;
+	case CARRIED:
+		gid_reject(arena, choice, entry, "%s is an overlay netdev (%s): the adapter does not encapsulate",
+			netdev_name(entry), entry->link->kind_name ? entry->link->kind_name : "virtual");
+		break;
+	case REACH:
+		gid_reject(arena, choice, entry, entry->scope == GID_SCOPE_LOOPBACK ? "loopback address: this host only" :
+			"link-local: same L2 segment only");
+		break;
+	case PLAIN:
+		if (entry->vlan.known)
+			gid_reject(arena, choice, entry, "tagged with VLAN %" PRId64, entry->vlan.value);
+		else
+			gid_reject(arena, choice, entry, "%s is virtual", netdev_name(entry));
+		break;
+	case FAMILY:
+		gid_reject(arena, choice, entry, "IPv6; the others take IPv4 where there is one");
+		break;
+	default:
+		gid_reject(arena, choice, entry, "as good as index %" PRId64 ", which is lower", best->index.value);
+	}
+}
+
+/* What the best entry still lacks. */
+static const char *caveat(const struct gid_entry *best)
+{
+	if (best->state == GID_STATE_UNKNOWN)
+		return "; its state could not be decided";
+	if (usable(best) == 1)
+		return "; its netdev is down";
+	if (best->type == GID_TYPE_ROCE_V1)
+		return "; no RoCE v2 entry is usable, so only peers in the same L2 segment are reached";
+	if (!best->type)
+		return "; whether it is RoCE v2 is not known";
+	if (best->scope == GID_SCOPE_LINK_LOCAL)
+		return "; only peers in the same L2 segment are reached";
+	if (best->link && netdev_is_overlay(best->link))
+		return "; its netdev is an overlay";
+	return "";
+}
+
+static void choose_roce(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
+{
+	const struct gid_entry *best = best_of(port);
+	if (best)
+		gid_take(arena, choice, best->index.value, "%s, %s address %s on %s%s%s",
+			best->type ? gid_type_names[best->type] : "unknown type",
+			best->scope ? gid_scope_names[best->scope] : "", best->ip ? best->ip : best->gid, netdev_name(best),
+			best->vlan.known ? " (VLAN)" : "", caveat(best));
+	else if (port->count)
+		gid_take_none(arena, choice, "no entry is usable in this network namespace");
+	else
+		gid_take_none(arena, choice,
+			"the table has no GID in this network namespace: no RoCE netdev with an address here");
+	for (uint32_t i = 0; i < port->count; i++)
+		if (port->entries[i] != best)
+			reject(arena, choice, port->entries[i], best);
+}
+
+static void choose_first(struct arena *arena, const struct gid_port *port, struct gid_choice *choice,
+	const char *reason, const char *others)
+{
+	if (!port->count)
+		gid_take_none(arena, choice, "the table has no GID");
+	else
+		gid_take(arena, choice, port->entries[0]->index.value, "%s", reason);
+	gid_reject_others(arena, choice, port, others);
+}
+
+void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice)
+{
+	(void)environment;
+	switch (gid_port_transport(port)) {
+	case TRANSPORT_INFINIBAND:
+		choose_first(arena, port, choice, "InfiniBand: the port GUID; needed across subnets only",
+			"InfiniBand: the first entry is the port GUID, others are aliases");
+		break;
+	case TRANSPORT_IWARP:
+		choose_first(arena, port, choice, "iWARP connects by IP address and has one GID",
+			"iWARP has one GID");
+		break;
+	case TRANSPORT_UNSPECIFIED:
+		choose_first(arena, port, choice, "the only addressing of this device (no RoCE types)",
+			"the device uses its first entry");
+		break;
+	default:
+		choose_roce(arena, port, choice);
+	}
+}

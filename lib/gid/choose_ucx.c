@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * UCX 1.23: uct_ib_device_port_check(), uct_ib_device_select_gid() in src/uct/ib/base/ib_device.c and
+ * uct_ib_iface_init_roce_gid_info() in ib_iface.c.
+ *
+ * A port is used only when it is active and slot UCX_IB_GID_INDEX ("auto": slot 0) has a GID whose lower half is not zero.
+ * Then, on RoCE with "auto", the table is searched once for each of: v2 IPv4, v2 IPv6 that is not link-local, v2 IPv6, v1
+ * IPv4, v1 IPv6 that is not link-local, v1 IPv6. The entry must pass UCX_IB_ROCE_SUBNETS, and an address handle made with
+ * it must work; that is not tried here, an entry of another namespace is expected to fail. An entry without a readable
+ * type counts as v1. A value of UCX_IB_GID_INDEX that is no number, an empty one too, is a configuration error.
+ */
+#include "gid/choose.h"
+
+#include "base/cleanup.h"
+#include "gid/address.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define VERSION "UCX 1.23"
+
+enum { SUBNETS = 32 };
+
+struct subnet {
+	uint8_t address[16];
+	unsigned int length;
+};
+
+struct filter {
+	enum { FILTER_NONE, FILTER_ALLOW, FILTER_DENY, FILTER_INVALID } mode;
+	struct subnet subnets[SUBNETS];
+	size_t count;
+};
+
+static const struct priority {
+	int version;
+	bool ipv4, link_local;
+	const char *name;
+} priorities[] = {
+	{ 2, true, true, "v2 IPv4" },
+	{ 2, false, false, "v2 routable IPv6" },
+	{ 2, false, true, "v2 link-local IPv6" },
+	{ 1, true, true, "v1 IPv4" },
+	{ 1, false, false, "v1 routable IPv6" },
+	{ 1, false, true, "v1 link-local IPv6" },
+};
+
+static bool parse_subnet(char *text, struct subnet *subnet)
+{
+	char *slash = strchr(text, '/');
+	bool has_length = slash != NULL;
+	if (slash)
+		*slash++ = '\0';
+	if (gid_parse_ip(text, subnet->address))
+		return false;
+	subnet->length = gid_is_ipv4(subnet->address) ? 32 : 128;
+	return !has_length || sscanf(slash, "%u", &subnet->length) == 1;
+}
+
+/* "all", a list of subnets, or one that begins with "^": all but these. */
+static struct filter filter_of(const struct gid_environment *environment)
+{
+	struct filter filter = { 0 };
+	const char *text = gid_environment_get(environment, "UCX_IB_ROCE_SUBNETS");
+	if (!text || !strcmp(text, "all"))
+		return filter;
+	filter.mode = *text == '^' ? FILTER_DENY : FILTER_ALLOW;
+	autofree char *copy = strdup(*text == '^' ? text + 1 : text);
+	char *rest = copy;
+	for (char *part; rest && (part = strsep(&rest, ","));) {
+		if (!*part)
+			continue;
+		if (filter.count == SUBNETS || !parse_subnet(part, &filter.subnets[filter.count++]))
+			filter.mode = FILTER_INVALID;
+	}
+	return filter;
+}
+
+static bool passes(const struct filter *filter, const struct gid_entry *entry)
+{
+	if (filter->mode == FILTER_NONE)
+		return true;
+	for (size_t i = 0; i < filter->count; i++)
+		if (gid_same_subnet(filter->subnets[i].address, entry->bytes, filter->subnets[i].length))
+			return filter->mode == FILTER_ALLOW;
+	return filter->mode == FILTER_DENY;
+}
+
+/* Is the lower half of the GID not zero? */
+static bool is_valid(const struct gid_entry *entry)
+{
+	static const uint8_t zero[8];
+	return entry && memcmp(entry->bytes + 8, zero, sizeof(zero)) != 0;
+}
+
+static bool matches(const struct priority *priority, const struct gid_entry *entry)
+{
+	bool ipv4 = gid_is_ipv4(entry->bytes);
+	bool link_local = !ipv4 && gid_is_link_local(entry->bytes, true);
+	int version = entry->type == GID_TYPE_ROCE_V2 ? 2 : 1;
+	return priority->version == version && priority->ipv4 == ipv4 && (priority->link_local || !link_local);
+}
+
+static size_t priority_of(const struct gid_entry *entry)
+{
+	size_t i = 0;
+	while (i < ARRAY_SIZE(priorities) - 1 && !matches(&priorities[i], entry))
+		i++;
+	return i;
+}
+
+static bool is_candidate(const struct filter *filter, const struct gid_entry *entry)
+{
+	return is_valid(entry) && entry->state != GID_STATE_FOREIGN_NETNS && passes(filter, entry);
+}
+
+static void reject(struct arena *arena, struct gid_choice *choice, const struct filter *filter,
+	const struct gid_entry *entry, size_t taken)
+{
+	size_t priority = priority_of(entry);
+	if (!is_valid(entry))
+		gid_reject(arena, choice, entry, "the lower half of the GID is zero");
+	else if (entry->state == GID_STATE_FOREIGN_NETNS)
+		gid_reject(arena, choice, entry, "its test with an address handle is expected to fail: %s",
+			entry->state_reason);
+	else if (!passes(filter, entry))
+		gid_reject(arena, choice, entry, "outside UCX_IB_ROCE_SUBNETS");
+	else if (priority == taken)
+		gid_reject(arena, choice, entry, "index %" PRId64 " was found first", choice->index.value);
+	else
+		gid_reject(arena, choice, entry, "%s comes after %s", priorities[priority].name, priorities[taken].name);
+}
+
+static void select_gid(struct arena *arena, const struct gid_port *port, const struct filter *filter,
+	struct gid_choice *choice)
+{
+	const struct gid_entry *best = NULL;
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		if (is_candidate(filter, entry) && (!best || priority_of(entry) < priority_of(best)))
+			best = entry;
+	}
+	size_t taken = best ? priority_of(best) : ARRAY_SIZE(priorities) - 1;
+	if (best)
+		gid_take(arena, choice, best->index.value, "first %s entry%s (" VERSION ")", priorities[taken].name,
+			best->state == GID_STATE_STALE ? ", though it is stale" : "");
+	else if (filter->mode != FILTER_NONE)
+		gid_take_none(arena, choice, "no entry passes UCX_IB_ROCE_SUBNETS (" VERSION ")");
+	else
+		gid_take(arena, choice, 0, "no entry passes, the default remains (" VERSION ")");
+	for (uint32_t i = 0; i < port->count; i++)
+		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
+			reject(arena, choice, filter, port->entries[i], taken);
+}
+
+/* The value of UCX_IB_GID_INDEX: -1 is "auto". False: UCX refuses it. */
+static bool fixed_index(const struct gid_environment *environment, int64_t *index)
+{
+	const char *text = gid_environment_get(environment, "UCX_IB_GID_INDEX");
+	unsigned long value;
+	*index = -1;
+	if (!text || !strcasecmp(text, "auto"))
+		return true;
+	if (!strcasecmp(text, "inf") || sscanf(text, "%lu", &value) != 1 || value > UINT16_MAX)
+		return false;
+	*index = (int64_t)value;
+	return true;
+}
+
+static void none(struct arena *arena, const struct gid_port *port, struct gid_choice *choice, const char *why)
+{
+	gid_take_none(arena, choice, "%s (" VERSION ")", why);
+	gid_reject_others(arena, choice, port, "the port is not used");
+}
+
+void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+	struct gid_choice *choice)
+{
+	struct filter filter = filter_of(environment);
+	const struct port *rdma_port = port->table->rdma_port;
+	int64_t fixed;
+	bool understood = fixed_index(environment, &fixed);
+	if (!understood)
+		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
+	else if (rdma_port && rdma_port->state && strcmp(rdma_port->state, "ACTIVE") != 0)
+		none(arena, port, choice, "the port is not active");
+	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed)))
+		none(arena, port, choice,
+			fixed < 0 ? "slot 0 is empty, so it does not use the port" :
+				    "the slot of UCX_IB_GID_INDEX is empty, so it does not use the port");
+	else if (fixed >= 0 && filter.mode != FILTER_NONE)
+		none(arena, port, choice, "UCX_IB_GID_INDEX and UCX_IB_ROCE_SUBNETS exclude each other");
+	else if (filter.mode == FILTER_INVALID)
+		none(arena, port, choice, "UCX_IB_ROCE_SUBNETS is not a list of subnets");
+	else if (fixed >= 0) {
+		gid_take(arena, choice, fixed, "UCX_IB_GID_INDEX=%" PRId64 " (" VERSION ")", fixed);
+		gid_reject_others(arena, choice, port, "UCX_IB_GID_INDEX is set");
+	} else if (gid_port_transport(port) != TRANSPORT_ROCE) {
+		gid_take(arena, choice, 0, "not RoCE: slot 0 (" VERSION ")");
+		gid_reject_others(arena, choice, port, "not RoCE: slot 0 is taken");
+	} else {
+		select_gid(arena, port, &filter, choice);
+	}
+}

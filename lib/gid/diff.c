@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "gid/diff.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct diff {
+	struct arena *arena;
+	const struct gid_document *before;
+	struct gid_document *now;
+	uint8_t *before_matched, *now_matched;
+};
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_port(const struct gid_entry *a, const struct gid_entry *b)
+{
+	return same_text(a->device, b->device) && a->port.value == b->port.value;
+}
+
+static bool same_entry(const struct gid_entry *a, const struct gid_entry *b)
+{
+	return same_port(a, b) && a->type == b->type && same_text(a->gid, b->gid);
+}
+
+/* ---- pairs ---- */
+
+enum strictness { SAME_INDEX, SAME_NETDEV, SAME_GID };
+
+static bool pairs(const struct gid_entry *a, const struct gid_entry *b, enum strictness strictness)
+{
+	if (!same_entry(a, b))
+		return false;
+	if (strictness == SAME_INDEX)
+		return a->index.value == b->index.value;
+	return strictness == SAME_GID || same_text(a->netdev, b->netdev);
+}
+
+/* The entry that is at an index of a port now; NULL: it is empty. */
+static const struct gid_entry *entry_now(const struct diff *diff, const struct gid_entry *like)
+{
+	list_each(entry, &diff->now->entries)
+		if (entry->empty != FLAG_YES && same_port(entry, like) && entry->index.value == like->index.value)
+			return entry;
+	return NULL;
+}
+
+static const char *effect_on(const struct diff *diff, const struct gid_entry *before, const struct gid_entry *moved)
+{
+	const struct gid_entry *there = entry_now(diff, before);
+	const char *what = !there ? "is now empty" : "now holds another GID";
+	if (moved)
+		return arena_printf(diff->arena, "index %" PRId64 " %s; its GID moved to %" PRId64, before->index.value,
+			what, moved->index.value);
+	return arena_printf(diff->arena, "index %" PRId64 " %s; its GID is gone", before->index.value, what);
+}
+
+static int add_change(struct diff *diff, const char *kind, const struct gid_entry *before, const struct gid_entry *now)
+{
+	struct gid_change *change = list_add(diff->arena, &diff->now->changes);
+	if (!change)
+		return -ENOMEM;
+	const struct gid_entry *either = before ? before : now;
+	change->device = either->device;
+	change->port = either->port;
+	change->kind = kind;
+	change->gid = either->gid;
+	change->type = either->type;
+	change->from = before ? before->index : (struct num){ 0 };
+	change->to = now ? now->index : (struct num){ 0 };
+	change->effect = before ? effect_on(diff, before, now) : NULL;
+	return before && !change->effect ? -ENOMEM : 0;
+}
+
+static int match(struct diff *diff, enum strictness strictness)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < diff->before->entries.count && !result; i++) {
+		const struct gid_entry *before = diff->before->entries.items[i];
+		for (uint32_t j = 0; j < diff->now->entries.count && !diff->before_matched[i] && !result; j++) {
+			const struct gid_entry *now = diff->now->entries.items[j];
+			if (diff->now_matched[j] || !pairs(before, now, strictness))
+				continue;
+			diff->before_matched[i] = diff->now_matched[j] = 1;
+			if (strictness != SAME_INDEX)
+				result = add_change(diff, "moved", before, now);
+		}
+	}
+	return result;
+}
+
+/* ---- what is compared ---- */
+
+static bool is_compared(const struct gid_entry *entry, const char *only, int64_t only_port)
+{
+	return entry->empty != FLAG_YES && entry->gid && strspn(entry->gid, "0:") != strlen(entry->gid) &&
+	       (!only || same_text(entry->device, only)) && (!only_port || entry->port.value == only_port);
+}
+
+static uint8_t *leave_out(const struct gid_document *document, const char *only, int64_t only_port)
+{
+	uint8_t *matched = calloc(document->entries.count + 1, 1);
+	for (uint32_t i = 0; matched && i < document->entries.count; i++)
+		matched[i] = !is_compared(document->entries.items[i], only, only_port);
+	return matched;
+}
+
+static int add_unmatched(struct diff *diff)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < diff->before->entries.count && !result; i++)
+		if (!diff->before_matched[i])
+			result = add_change(diff, "gone", diff->before->entries.items[i], NULL);
+	for (uint32_t i = 0; i < diff->now->entries.count && !result; i++)
+		if (!diff->now_matched[i])
+			result = add_change(diff, "new", NULL, diff->now->entries.items[i]);
+	return result;
+}
+
+int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
+	int64_t only_port)
+{
+	autofree uint8_t *before_matched = leave_out(before, only, only_port);
+	autofree uint8_t *now_matched = leave_out(now, only, only_port);
+	if (!before_matched || !now_matched)
+		return -ENOMEM;
+	struct diff diff = {
+		.arena = arena,
+		.before = before,
+		.now = now,
+		.before_matched = before_matched,
+		.now_matched = now_matched,
+	};
+	int result = 0;
+	for (enum strictness strictness = SAME_INDEX; strictness <= SAME_GID && !result; strictness++)
+		result = match(&diff, strictness);
+	return result ? result : add_unmatched(&diff);
+}

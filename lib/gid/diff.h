@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between two GID documents, and what that means to a program that uses the old index. */
+#ifndef RDMADIAG_GID_DIFF_H
+#define RDMADIAG_GID_DIFF_H
+
+#include "model/gid.h"
+
+/*
+ * Appends to now->changes. Entries are the same when device, port, GID and type are; of several such, those at the same
+ * index first, then those with the same netdev. Only devices and ports of `only` ("DEV", port 0: all; NULL: all) are
+ * compared. 0 or -ENOMEM.
+ */
+int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
+	int64_t only_port);
+
+#endif

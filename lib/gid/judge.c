@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "gid/judge.h"
+
+#include "gid/address.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct judge {
+	struct host *host;
+	struct gid_table *table;
+	struct gid_entry **entries;
+	bool addresses_known;
+};
+
+/* Every namespace has an address as soon as its loopback device is up: none at all means that none was read. */
+static bool are_addresses_known(const struct host *host)
+{
+	list_each(netdev, &host->netdevs)
+		if (netdev->addresses.count)
+			return true;
+	return false;
+}
+
+static bool has_ip(const struct judge *judge, const struct gid_entry *entry)
+{
+	if (entry->type == GID_TYPE_ROCE_V1 || entry->type == GID_TYPE_ROCE_V2)
+		return true;
+	const struct port *port = judge->table->rdma_port;
+	return entry->type == GID_TYPE_UNKNOWN && port && port->transport == TRANSPORT_ROCE;
+}
+
+static int describe(const struct judge *judge, struct gid_entry *entry)
+{
+	if (!has_ip(judge, entry)) {
+		entry->scope = entry->type == GID_TYPE_IB ? GID_SCOPE_IB_SUBNET : GID_SCOPE_UNKNOWN;
+		return 0;
+	}
+	char text[IP_TEXT_SIZE];
+	gid_format_ip(entry->bytes, text);
+	entry->ip = arena_strdup(judge->host->arena, text);
+	entry->family = gid_is_ipv4(entry->bytes) ? GID_FAMILY_IPV4 : GID_FAMILY_IPV6;
+	entry->scope = (int)gid_scope_of(entry->bytes);
+	return entry->ip ? 0 : -ENOMEM;
+}
+
+/* ---- the netdev ---- */
+
+static bool is_named(const struct gid_entry *entry, const struct netdev *netdev)
+{
+	if (entry->seen_ifindex.known)
+		return num_is(netdev->ifindex, entry->seen_ifindex.value);
+	return entry->seen_netdev && !strcmp(entry->seen_netdev, netdev->name);
+}
+
+/* The address may be on a bond while the entry names a member, or the reverse. */
+static bool is_named_or_bonded(const struct host *host, const struct gid_entry *entry, const struct netdev *netdev)
+{
+	if (is_named(entry, netdev))
+		return true;
+	list_each(other, &host->netdevs) {
+		bool bonded = (other->master_ifindex.known && num_is(netdev->ifindex, other->master_ifindex.value)) ||
+		              (netdev->master_ifindex.known && num_is(other->ifindex, netdev->master_ifindex.value));
+		if (bonded && is_named(entry, other))
+			return true;
+	}
+	return false;
+}
+
+static struct netdev *named_netdev(const struct host *host, const struct gid_entry *entry)
+{
+	list_each(netdev, &host->netdevs)
+		if (is_named(entry, netdev))
+			return netdev;
+	return NULL;
+}
+
+/*
+ * A default GID is made from the MAC of the netdev that it belongs to, for a bond from the bond's: the MAC of a member
+ * that is not the active one makes no valid GID of the bond (fail_over_mac=active).
+ */
+static bool has_address(const struct judge *judge, const struct gid_entry *entry, const struct netdev *netdev)
+{
+	if (netdev_address(netdev, entry->bytes))
+		return true;
+	if (!gid_is_link_local(entry->bytes, false) || !gid_matches_mac(entry->bytes, netdev))
+		return false;
+	const struct netdev *master =
+		netdev->master_ifindex.known ? host_netdev(judge->host, netdev->master_ifindex.value) : NULL;
+	return is_named(entry, netdev) || !master || !is_named(entry, master);
+}
+
+/* The netdev of ours that has the address and that the entry may mean. Its namesake is preferred to its bond. */
+static struct netdev *addressed_netdev(const struct judge *judge, const struct gid_entry *entry)
+{
+	const struct port *port = judge->table->rdma_port;
+	struct netdev *found = NULL;
+	list_each(netdev, &judge->host->netdevs) {
+		if (!has_address(judge, entry, netdev))
+			continue;
+		if (is_named(entry, netdev))
+			return netdev;
+		bool silent = !entry->seen_netdev && !(entry->seen_ifindex.known && entry->seen_ifindex.value);
+		if (is_named_or_bonded(judge->host, entry, netdev) ||
+			(silent && port && netdev_belongs_to_port(judge->host, netdev, port) == FLAG_YES))
+			found = found ? found : netdev;
+	}
+	return found;
+}
+
+/*
+ * An entry named by its member is shown with that member: the netdev that the kernel names is kept, whatever holds the
+ * address.
+ */
+static void join(const struct judge *judge, struct gid_entry *entry, struct netdev *addressed)
+{
+	struct netdev *named = named_netdev(judge->host, entry);
+	entry->link = named ? named : addressed;
+	entry->netdev = entry->link->name;
+	entry->ifindex = entry->link->ifindex;
+	entry->vlan = netdev_vlan(judge->host, entry->link);
+}
+
+/* ---- the state ---- */
+
+__attribute__((format(printf, 4, 5))) static void set_state(
+	const struct judge *judge, struct gid_entry *entry, enum gid_state state, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	entry->state_reason = arena_vprintf(judge->host->arena, format, args);
+	va_end(args);
+	entry->state = (int)state;
+}
+
+static void judge_foreign(const struct judge *judge, struct gid_entry *entry)
+{
+	entry->netdev = entry->seen_netdev;
+	if (entry->seen_netdev)
+		set_state(judge, entry, GID_STATE_FOREIGN_NETNS,
+			"netdev %s of the entry is in another network namespace", entry->seen_netdev);
+	else
+		set_state(judge, entry, GID_STATE_FOREIGN_NETNS, "no netdev visible in this network namespace");
+}
+
+static void judge_stale(const struct judge *judge, struct gid_entry *entry, struct netdev *named)
+{
+	join(judge, entry, named);
+	if (!gid_is_link_local(entry->bytes, false))
+		set_state(judge, entry, GID_STATE_STALE, "%s is not an address of %s", entry->ip, named->name);
+	else if (gid_has_eui64(entry->bytes) && named->mac)
+		set_state(judge, entry, GID_STATE_STALE,
+			"its EUI-64 does not match the MAC of %s (%s), and it is not an address of it", named->name,
+			named->mac);
+	else
+		set_state(judge, entry, GID_STATE_STALE, "not an address of %s, nor made from its MAC", named->name);
+}
+
+/* No netdev of ours that may be meant has the address. */
+static void judge_unaddressed(const struct judge *judge, struct gid_entry *entry)
+{
+	const struct port *port = judge->table->rdma_port;
+	struct netdev *named = named_netdev(judge->host, entry);
+	enum flag belongs = !named ? FLAG_NO : port ? netdev_belongs_to_port(judge->host, named, port) : FLAG_UNKNOWN;
+	if (named && !judge->addresses_known) {
+		join(judge, entry, named);
+		set_state(judge, entry, GID_STATE_UNKNOWN, "the addresses of %s are not known", named->name);
+	} else if (belongs == FLAG_YES) {
+		judge_stale(judge, entry, named);
+	} else if (belongs == FLAG_UNKNOWN) {
+		entry->netdev = named->name;
+		set_state(judge, entry, GID_STATE_UNKNOWN,
+			"%s does not have the address, and whether it belongs to the port is not known: stale, or a "
+			"netdev of the same name in another namespace",
+			named->name);
+	} else if (entry->seen == FLAG_YES) {
+		judge_foreign(judge, entry);
+	} else {
+		set_state(judge, entry, GID_STATE_UNKNOWN, "the kernel does not tell the netdev of the entry");
+	}
+}
+
+static void judge_addressed(const struct judge *judge, struct gid_entry *entry, struct netdev *addressed)
+{
+	join(judge, entry, addressed);
+	entry->state = GID_STATE_OK;
+	if (addressed->admin_up == FLAG_NO)
+		entry->state_reason = arena_printf(judge->host->arena, "netdev %s is down", addressed->name);
+	else if (addressed->carrier == FLAG_NO)
+		entry->state_reason = arena_printf(judge->host->arena, "netdev %s has no carrier", addressed->name);
+}
+
+static void judge_entry(const struct judge *judge, struct gid_entry *entry)
+{
+	if (!has_ip(judge, entry)) {
+		entry->state = GID_STATE_OK;
+		return;
+	}
+	struct netdev *addressed = addressed_netdev(judge, entry);
+	if (addressed)
+		judge_addressed(judge, entry, addressed);
+	else
+		judge_unaddressed(judge, entry);
+}
+
+/* ---- the same GID at other indexes ---- */
+
+static int find_same(const struct judge *judge, uint32_t at)
+{
+	struct gid_entry *entry = judge->entries[at];
+	bool duplicate = false;
+	for (uint32_t i = 0; i < judge->table->count; i++) {
+		struct gid_entry *other = judge->entries[i];
+		if (i == at || memcmp(other->bytes, entry->bytes, sizeof(entry->bytes)))
+			continue;
+		struct num *index = list_add(judge->host->arena, &entry->same_gid_as);
+		if (!index)
+			return -ENOMEM;
+		*index = other->index;
+		if (other->type != entry->type || duplicate)
+			continue;
+		duplicate = true;
+		if (entry->state == GID_STATE_OK)
+			set_state(judge, entry, GID_STATE_DUPLICATE, "the same GID and type at index %" PRId64 "%s%s",
+				other->index.value, other->netdev ? " with netdev " : "",
+				other->netdev ? other->netdev : "");
+	}
+	return 0;
+}
+
+static int judge_table(struct judge *judge)
+{
+	int result = 0;
+	for (uint32_t i = 0; !result && i < judge->table->count; i++)
+		result = describe(judge, judge->entries[i]);
+	for (uint32_t i = 0; !result && i < judge->table->count; i++)
+		judge_entry(judge, judge->entries[i]);
+	for (uint32_t i = 0; !result && i < judge->table->count; i++)
+		result = find_same(judge, i);
+	return result;
+}
+
+int gid_judge(struct host *host, struct gid_document *document)
+{
+	int result = 0;
+	bool addresses_known = are_addresses_known(host);
+	for (uint32_t i = 0; !result && i < document->tables.count; i++) {
+		struct gid_table *table = document->tables.items[i];
+		struct judge judge = {
+			.host = host,
+			.table = table,
+			.entries = document->entries.items + table->first,
+			.addresses_known = addresses_known,
+		};
+		result = judge_table(&judge);
+	}
+	return result;
+}

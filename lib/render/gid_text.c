@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/gid_text.h"
+
+#include "base/cleanup.h"
+#include "render/json.h"
+#include "render/report_text.h"
+#include "render/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum column { DEV, PORT, INDEX, GID, IPV4, VER, NETDEV, IP, SCOPE, VLAN, STATE, NOTE, COLUMN_COUNT };
+
+static const struct table_column columns[COLUMN_COUNT] = {
+	[DEV] = { .heading = "DEV" },
+	[PORT] = { .heading = "PORT", .right = true },
+	[INDEX] = { .heading = "INDEX", .right = true },
+	[GID] = { .heading = "GID" },
+	[IPV4] = { .heading = "IPv4" },
+	[VER] = { .heading = "VER" },
+	[NETDEV] = { .heading = "DEV" }, /* twice, as in show_gids */
+	[IP] = { .heading = "IP" },
+	[SCOPE] = { .heading = "SCOPE" },
+	[VLAN] = { .heading = "VLAN", .right = true },
+	[STATE] = { .heading = "STATE" },
+	[NOTE] = { .heading = "NOTE" },
+};
+
+static const char *const version_names[GID_TYPE_COUNT] = {
+	[GID_TYPE_IB] = "IB",
+	[GID_TYPE_ROCE_V1] = "v1",
+	[GID_TYPE_ROCE_V2] = "v2",
+	[GID_TYPE_IWARP] = "iWARP",
+};
+
+static const char *const state_colors[GID_STATE_COUNT] = {
+	[GID_STATE_UNKNOWN] = "yellow",
+	[GID_STATE_OK] = "green",
+	[GID_STATE_STALE] = "red",
+	[GID_STATE_FOREIGN_NETNS] = "red",
+	[GID_STATE_DUPLICATE] = "yellow",
+};
+
+static void note_same(struct table *table, const struct gid_entry *entry)
+{
+	char text[96] = "";
+	size_t length = 0;
+	list_each(index, &entry->same_gid_as)
+		if (length < sizeof(text) - 24)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%" PRId64,
+				length ? "," : "same GID as ", index->value);
+	table_cell(table, NOTE, text);
+}
+
+static void print_entry(struct table *table, const struct gid_entry *entry)
+{
+	table_row(table, NULL);
+	table_cell(table, DEV, entry->device);
+	table_cell_num(table, PORT, entry->port);
+	table_cell_num(table, INDEX, entry->index);
+	table_cell(table, GID, entry->gid);
+	if (entry->empty == FLAG_YES) {
+		table_cell(table, NOTE, "empty");
+		table_color_cell(table, GID, "darkgray");
+		return;
+	}
+	if (entry->family == GID_FAMILY_IPV4)
+		table_cell(table, IPV4, entry->ip);
+	table_cell(table, VER, version_names[entry->type]);
+	table_cell(table, NETDEV, entry->netdev);
+	table_cell(table, IP, entry->ip);
+	table_cell(table, SCOPE, gid_scope_names[entry->scope]);
+	table_cell_num(table, VLAN, entry->vlan);
+	table_cell(table, STATE, gid_state_names[entry->state]);
+	table_color_cell(table, STATE, state_colors[entry->state]);
+	if (entry->state_reason)
+		table_cell(table, NOTE, entry->state_reason);
+	else
+		note_same(table, entry);
+}
+
+static void table_freep(struct table **table)
+{
+	table_free(*table);
+}
+
+static int print_entries(FILE *stream, const struct gid_document *document, bool color)
+{
+	autocall(table_freep) struct table *table = table_new(columns, COLUMN_COUNT, color);
+	if (!table)
+		return -ENOMEM;
+	list_each(entry, &document->entries)
+		print_entry(table, entry);
+	return table_print(table, stream);
+}
+
+static void print_counts(FILE *stream, const struct gid_document *document)
+{
+	fputs(document->entries.count ? "\n" : "", stream);
+	list_each(table, &document->tables) {
+		fprintf(stream, "%s/%" PRId64 ": ", table->device, table->port.value);
+		if (!table->used.known)
+			fputs("GID table not known\n", stream);
+		else if (!table->size.known)
+			fprintf(stream, "%" PRId64 " used, %" PRId64 " holes\n", table->used.value, table->holes.value);
+		else
+			fprintf(stream, "%" PRId64 " of %" PRId64 " used, %" PRId64 " holes\n", table->used.value,
+				table->size.value, table->holes.value);
+	}
+}
+
+/* ---- --explain, --to, --diff ---- */
+
+/* Texts of reasons hold names of netdevs, which are bytes of the kernel's choice. */
+static void print_clean(FILE *stream, const char *text)
+{
+	autofree char *clean = text ? utf8_clean(text) : NULL;
+	fputs(clean ? clean : "?", stream);
+}
+
+static void print_choices(FILE *stream, const struct gid_document *document)
+{
+	const struct gid_choice *previous = NULL;
+	list_each(choice, &document->choices) {
+		bool same_port = previous && !strcmp(previous->device, choice->device) &&
+		                 previous->port.value == choice->port.value;
+		if (!same_port)
+			fprintf(stream, "\n%s/%" PRId64 "\n", choice->device, choice->port.value);
+		previous = choice;
+		if (choice->index.known)
+			fprintf(stream, "  %-9s %4" PRId64 "  ", choice->consumer, choice->index.value);
+		else
+			fprintf(stream, "  %-9s none  ", choice->consumer);
+		print_clean(stream, choice->reason);
+		fputc('\n', stream);
+		list_each(rejection, &choice->rejected) {
+			fprintf(stream, "              not %" PRId64 ": ", rejection->index.value);
+			print_clean(stream, rejection->reason);
+			fputc('\n', stream);
+		}
+	}
+}
+
+static void print_route(FILE *stream, const struct gid_route *to)
+{
+	fprintf(stream, "%s: ", to->address);
+	if (to->device && to->index.known)
+		fprintf(stream, "%s/%" PRId64 " index %" PRId64 ": ", to->device, to->port.value, to->index.value);
+	else if (to->device)
+		fprintf(stream, "%s/%" PRId64 ": ", to->device, to->port.value);
+	else
+		fputs("no index reaches it: ", stream);
+	print_clean(stream, to->reason);
+	fputc('\n', stream);
+}
+
+void gid_print_change(FILE *stream, const struct gid_change *change)
+{
+	fprintf(stream, "%s/%" PRId64 " ", change->device, change->port.value);
+	if (!strcmp(change->kind, "new"))
+		fprintf(stream, "new: index %" PRId64 " is %s%s%s\n", change->to.value, change->gid,
+			change->type ? " " : "", change->type ? gid_type_names[change->type] : "");
+	else
+		fprintf(stream, "%s: %s%s%s: %s\n", change->kind, change->gid, change->type ? " " : "",
+			change->type ? gid_type_names[change->type] : "", change->effect ? change->effect : "");
+}
+
+int gid_print(FILE *stream, const struct gid_document *document, const struct report *report,
+	const struct gid_print_options *options)
+{
+	int result = 0;
+	if (options->table) {
+		result = print_entries(stream, document, options->color);
+		print_counts(stream, document);
+	}
+	print_choices(stream, document);
+	if (document->to)
+		print_route(stream, document->to);
+	list_each(change, &document->changes)
+		gid_print_change(stream, change);
+	if (options->changes && !document->changes.count)
+		fputs("no difference\n", stream);
+	if (options->table) {
+		fputs(report->findings.count ? "\n" : "", stream);
+		report_print_findings(report, stream, options->color);
+		fputs(report->not_collected.count ? "\n" : "", stream);
+		report_print_not_collected(report, stream);
+	}
+	return result ? result : ferror(stream) ? -EIO : 0;
+}
