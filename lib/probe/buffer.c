@@ -65,6 +65,7 @@ int buffer_allocate(struct probe_run *run, int side, struct buffer *buffer, size
 			return result;
 	}
 	step = resource_begin(run, side, "first-touch");
+	run_extend(run, buffer->size);
 	memset(buffer->memory, 0, buffer->size);
 	return resource_end(run, step, 0);
 }

@@ -321,6 +321,7 @@ static int register_buffer(struct endpoint *endpoint, struct error *error)
 	struct resource_step *step = resource_begin(run, endpoint->side, "ibv_reg_mr");
 	resource_detail(
 	        run, step, "%zu bytes, memlock %" PRId64, buffer->size, endpoint->facts->memlock_soft_bytes.value);
+	run_extend(run, buffer->size);
 	errno = 0;
 	endpoint->mr = ibv_reg_mr(endpoint->pd, buffer->memory, buffer->size, access);
 	int result = resource_end(run, step, endpoint->mr ? 0 : -(errno ? errno : EIO));

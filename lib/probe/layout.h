@@ -14,6 +14,8 @@
 
 enum { LAYOUT_SERIES_LIMIT = 16, LAYOUT_SLOTS = 8 };
 
+#define GRANT_LIMIT ((size_t)64 << 20) /* bytes of a buffer that a listener grants to a peer */
+
 /* All requests of one size. */
 struct series {
 	size_t bytes;  /* of a request */

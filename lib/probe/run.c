@@ -50,6 +50,13 @@ void run_leave(struct probe_run *run)
 	__atomic_store_n(&run->step.name, NULL, __ATOMIC_RELEASE);
 }
 
+void run_extend(struct probe_run *run, size_t bytes)
+{
+	enum { NS_PER_BYTE = 50 };
+	int64_t limit = run->step.limit_ns + (int64_t)bytes * NS_PER_BYTE;
+	__atomic_store_n(&run->step.limit_ns, limit, __ATOMIC_RELAXED);
+}
+
 struct resource_step *resource_begin(struct probe_run *run, int side, const char *name)
 {
 	struct resource_step *step = list_add(run->arena, &run_evidence(run)->resources);
@@ -128,7 +135,5 @@ int run_failed(struct probe_run *run, int result, const struct error *error)
 {
 	if (result && !run->error.code && error)
 		run->error = *error;
-	if (result && !run->error.code)
-		error_set(&run->error, result, "probe");
 	return result;
 }

@@ -15,6 +15,7 @@
 #include "probe/settings.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The step that the child is in; all of it changes with atomic stores, `name` first and last (NULL: between steps). */
@@ -34,6 +35,7 @@ struct probe_run {
 	int stop;           /* the signal that asked for an end; 0: none */
 	int finished;       /* the child came to its end */
 	bool refused;       /* the control connection was not made, or its peer could not serve us */
+	bool greeted;       /* of a target: the peer introduced itself as a probe */
 	struct error error; /* the first thing that went wrong, for people */
 };
 
@@ -50,6 +52,8 @@ enum { STEP_LIMIT_MS = 5000 }; /* for a call that ought to take less than a seco
 /* Announces a step and forgets it again. `name` outlives the run. */
 void run_enter(struct probe_run *run, const char *name, int64_t limit_ms);
 void run_leave(struct probe_run *run);
+/* More time for the step, where it has to do with `bytes`: a slow machine may take them at 20 MB/s. */
+void run_extend(struct probe_run *run, size_t bytes);
 
 /*
  * A step of the set-up, announced and recorded: begin, then end with 0 or a negative errno, which is passed on. begin
@@ -68,7 +72,7 @@ int transition_end(struct probe_run *run, struct transition *transition, int res
 struct control_step *control_begin(struct probe_run *run, const char *name, int64_t limit_ms);
 int control_end(struct probe_run *run, struct control_step *step, int result, const struct error *error);
 
-/* Keeps the first error of the run. */
+/* Keeps the first error of the run that has words; what the operations came to is in the evidence. */
 int run_failed(struct probe_run *run, int result, const struct error *error);
 
 /* The evidence of this run, and the facts of one of its sides. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/settings.h"
 
-#include "base/cleanup.h"
+#include "probe/layout.h"
 
 #include <errno.h>
 #include <string.h>
@@ -210,6 +210,10 @@ int settings_check(const struct probe_settings *settings, struct error *error)
 		        error, -EINVAL, "--listen and --peer are the two ends of a connection: give one of them");
 	if (settings->target.name[0] && settings->request.mode != MODE_TWO_DEVICES)
 		return error_say(error, -EINVAL, "--target-device goes neither with --listen nor with --peer");
+	struct layout layout;
+	if (settings->request.mode == MODE_PEER && settings->request.sizes.count &&
+	        layout_make(&layout, &settings->request, 0, GRANT_LIMIT))
+		return error_say(error, -EINVAL, "--size: a listener grants a buffer of at most %zu MiB", GRANT_LIMIT >> 20);
 	if (settings->keep && !listens)
 		return error_say(error, -EINVAL, "--keep goes with --listen only");
 	return 0;

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd.h"
+
+#include "base/cleanup.h"
+#include "model/evidence.h"
+#include "probe/probe.h"
+#include "probe/settings.h"
+#include "probe/watcher.h"
+#include "render/json.h"
+#include "render/probe_text.h"
+#include "verdict/verdict.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	OPTION_LISTEN = 256,
+	OPTION_KEEP,
+	OPTION_PEER,
+	OPTION_TARGET_DEVICE,
+	OPTION_OP,
+	OPTION_SIZE,
+	OPTION_COUNT,
+	OPTION_TIMEOUT,
+	OPTION_BUFFER_NODE,
+	OPTION_JUDGE,
+};
+
+#define ARENA_BYTES ((size_t)256 << 20)   /* address space of one run */
+#define DOCUMENT_LIMIT ((size_t)64 << 20) /* of --judge */
+
+static const struct option_help probe_options[] = {
+	{ 'd', "device", "DEV[/PORT]", "use this RDMA device (or the one of this netdev) and port" },
+	{ 'g', "gid-index", "INDEX", "use this GID" },
+	{ OPTION_TARGET_DEVICE, "target-device", "DEV[/PORT]", "write to a second device of this host" },
+	{ OPTION_LISTEN, "listen", "[[ADDR][:PORT]]", "be the target: wait for a peer (--listen=ADDR:PORT)" },
+	{ OPTION_KEEP, "keep", NULL, "with --listen: serve one peer after another" },
+	{ OPTION_PEER, "peer", "HOST[:PORT]", "write to the listener on HOST" },
+	{ OPTION_OP, "op", "OP", "write (the default), write-imm, send or read" },
+	{ OPTION_SIZE, "size", "N[,N...]", "bytes of a request, with K, M or G; two sizes by default" },
+	{ OPTION_COUNT, "count", "N", "requests of each size, one after the other (1)" },
+	{ OPTION_TIMEOUT, "timeout", "MS", "wait so long for a completion (5000)" },
+	{ OPTION_BUFFER_NODE, "buffer-node", "N|nic", "NUMA node of the buffer; nic: the adapter's (the default)" },
+	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
+	{ 0 },
+};
+
+struct probe_arguments {
+	struct probe_settings settings;
+	const char *judge;
+	struct arena *arena;
+};
+
+/* ---- options ---- */
+
+static const char *option_name(int option)
+{
+	for (const struct option_help *help = probe_options; help->name; help++)
+		if (help->value == option)
+			return help->name;
+	return "";
+}
+
+static int take_option(struct probe_arguments *arguments, int option, struct error *error)
+{
+	struct probe_settings *settings = &arguments->settings;
+	struct probe_request *request = &settings->request;
+	switch (option) {
+	case 'd':
+		request->device = optarg;
+		return settings_device(&settings->device, optarg, error);
+	case 'g':
+		/* ibv_global_route.sgid_index has eight bits. */
+		return settings_number(optarg, 0, 255, &request->gid_index, error);
+	case OPTION_TARGET_DEVICE:
+		request->target_device = optarg;
+		if (request->mode == MODE_LOOPBACK)
+			request->mode = MODE_TWO_DEVICES;
+		return settings_device(&settings->target, optarg, error);
+	case OPTION_LISTEN:
+		return settings_listen(settings, optarg, error);
+	case OPTION_KEEP:
+		settings->keep = true;
+		return 0;
+	case OPTION_PEER:
+		return settings_peer(settings, arguments->arena, optarg, error);
+	case OPTION_OP:
+		return settings_operation(settings, optarg, error);
+	case OPTION_SIZE:
+		return settings_sizes(settings, arguments->arena, optarg, error);
+	case OPTION_COUNT:
+		return settings_number(optarg, 1, PROBE_COUNT_LIMIT, &request->count, error);
+	case OPTION_TIMEOUT:
+		return settings_number(optarg, PROBE_TIMEOUT_MIN_MS, PROBE_TIMEOUT_MAX_MS, &request->timeout_ms, error);
+	case OPTION_BUFFER_NODE:
+		return settings_buffer_node(settings, arguments->arena, optarg, error);
+	default:
+		arguments->judge = optarg;
+		return 0;
+	}
+}
+
+/* 0, or the exit status plus one. */
+static int parse_arguments(const struct command *command, int argc, char **argv, struct common_options *common,
+        struct probe_arguments *arguments)
+{
+	int option;
+	settings_init(&arguments->settings);
+	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
+		struct error error = { 0 };
+		if (take_option(arguments, option, &error))
+			return 1 + usage_error(command, "--%s: %s", option_name(option), error.text);
+	}
+	if (option != OPTION_END)
+		return 1 + option_status(option);
+	if (optind < argc)
+		return 1 + usage_error(command, "'%s': a probe takes options only; -d names the device", argv[optind]);
+	struct error error = { 0 };
+	if (settings_check(&arguments->settings, &error))
+		return 1 + usage_error(command, "%s", error.text);
+	if (common->from)
+		return 1 + usage_error(command, "a probe needs a live host; --judge takes a recorded document");
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static void print_probe(const struct probe_document *document, const struct common_options *common, const char *origin,
+        const struct host_facts *facts)
+{
+	if (common->json) {
+		print_document("rdmadiag.probe", common, origin, facts, &probe_record, document, document->report);
+		return;
+	}
+	setlocale(LC_CTYPE, "");
+	struct probe_print_options options = { .color = use_color(common), .unicode = probe_print_unicode() };
+	probe_print(stdout, document, &options);
+}
+
+static int status_of(const struct verdict *verdict)
+{
+	switch (verdict->outcome) {
+	case OUTCOME_OK:
+		return EXIT_DONE;
+	case OUTCOME_NOT_RUN:
+		return EXIT_NOTHING;
+	default:
+		return EXIT_FOUND;
+	}
+}
+
+/* ---- --judge ---- */
+
+static char *read_file(const char *path, size_t *length, struct error *error)
+{
+	autofclose FILE *file = !strcmp(path, "-") ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "re");
+	char *text = NULL;
+	size_t used = 0, size = 0;
+	if (!file) {
+		error_set(error, -errno, "%s", path);
+		return NULL;
+	}
+	while (!feof(file) && !ferror(file) && used <= DOCUMENT_LIMIT) {
+		if (used + 1 >= size) {
+			char *larger = realloc(text, size = size ? size * 2 : 1 << 16);
+			if (!larger)
+				break;
+			text = larger;
+		}
+		used += fread(text + used, 1, size - used - 1, file);
+	}
+	if (feof(file)) {
+		*length = used;
+		return text;
+	}
+	error_set(error, ferror(file) ? -EIO : used > DOCUMENT_LIMIT ? -EFBIG : -ENOMEM, "%s", path);
+	free(text);
+	return NULL;
+}
+
+static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
+{
+	size_t length = 0;
+	autofree char *text = read_file(path, &length, error);
+	json_object *object = text ? json_parse(text, length, path, error) : NULL;
+	if (!object)
+		return error->code;
+	json_object *evidence;
+	int result = record_from_json(&probe_record, object, arena, document, error);
+	if (!result && !json_object_object_get_ex(object, "evidence", &evidence))
+		result = error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", path);
+	json_object_put(object);
+	return result;
+}
+
+static int judge_file(const struct probe_arguments *arguments, const struct common_options *common)
+{
+	struct report report = { .arena = arguments->arena };
+	struct probe_document document = { .report = &report };
+	struct error error = { 0 };
+	int result = read_document(arguments->judge, arguments->arena, &document, &error);
+	if (result) {
+		complain("%s", error.text);
+		report_missing(&report, "evidence", "host", error.code, "%s", error.text);
+	}
+	document.verdict = (struct verdict){ 0 };
+	verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
+	if (!result || common->json)
+		print_probe(&document, common, "snapshot", NULL);
+	return result ? EXIT_NOTHING : status_of(&document.verdict);
+}
+
+/* ---- a run ---- */
+
+static void host_of(struct arena *arena, struct host_facts *facts)
+{
+	struct origin *origin = origin_live();
+	if (origin)
+		origin_host(origin, arena, facts);
+	origin_close(origin);
+}
+
+static int finish_run(struct probe_run *run, const struct common_options *common)
+{
+	struct probe_document *document = &run->document;
+	struct host_facts facts = { 0 };
+	host_of(run->arena, &facts);
+	verdict_judge(&document->request, &document->evidence, &run->report, run->arena, &document->verdict);
+	print_probe(document, common, "live", &facts);
+	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
+		complain("%s", run->error.text);
+	if (watcher_signal())
+		return EXIT_INTERRUPTED;
+	int status = status_of(&document->verdict);
+	/* A set-up step that fails on an opened device is a failed probe. */
+	return status == EXIT_NOTHING && probe_began(run) && !run->refused ? EXIT_FOUND : status;
+}
+
+/* Nothing was tried: the document says why, and standard error too. */
+static int give_up(
+        const struct probe_arguments *arguments, const struct common_options *common, const struct error *error)
+{
+	struct probe_run *run = run_new(arguments->arena, &arguments->settings);
+	complain("%s", error->text);
+	if (!run || !common->json)
+		return EXIT_NOTHING;
+	report_missing(&run->report, "evidence", "host", error->code, "%s", error->text);
+	finish_run(run, common);
+	return EXIT_NOTHING;
+}
+
+static int run_once(const struct probe_arguments *arguments, const struct common_options *common)
+{
+	struct probe_run *run = run_new(arguments->arena, &arguments->settings);
+	int result = run ? probe_run(run) : -ENOMEM;
+	if (!result)
+		return finish_run(run, common);
+	struct error error;
+	error_set(&error, result, "the probe cannot start");
+	return give_up(arguments, common, &error);
+}
+
+/* One peer, in an arena of its own. A negative number: it was no probe, wait for another. */
+static int serve_one(const struct probe_settings *settings, const struct common_options *common, int fd)
+{
+	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_BYTES);
+	struct probe_run *run = arena ? run_new(arena, settings) : NULL;
+	int result = run ? probe_serve(run, fd) : -ENOMEM;
+	if (result) {
+		complain("a peer cannot be served: %s", strerror(-result));
+		return EXIT_NOTHING;
+	}
+	if (!run->greeted && !watcher_signal()) {
+		complain("%s", run->error.text);
+		return -1;
+	}
+	return finish_run(run, common);
+}
+
+static int serve_peers(const struct probe_arguments *arguments, const struct common_options *common)
+{
+	const struct probe_settings *settings = &arguments->settings;
+	struct error error = { 0 };
+	char address[300];
+	autoclose int listening = -1;
+	if (probe_check_device(settings, arguments->arena, &error) ||
+	        probe_listen(settings, &listening, address, sizeof(address), &error))
+		return give_up(arguments, common, &error);
+	complain("listening on %s", address);
+	for (;;) {
+		int fd;
+		int result = probe_accept(listening, &fd);
+		if (result == -EINTR)
+			return EXIT_INTERRUPTED;
+		if (result) {
+			error_set(&error, result, "accepting a peer");
+			return give_up(arguments, common, &error);
+		}
+		int status = serve_one(settings, common, fd);
+		if (watcher_signal())
+			return EXIT_INTERRUPTED;
+		if (status >= 0 && !settings->keep)
+			return status;
+		fflush(stdout);
+	}
+}
+
+static int run_probe(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_BYTES);
+	if (!arena) {
+		complain("no memory");
+		return EXIT_NOTHING;
+	}
+	struct probe_arguments arguments = { .arena = arena };
+	int status = parse_arguments(command, argc, argv, common, &arguments);
+	if (status)
+		return status - 1;
+	if (arguments.judge)
+		return judge_file(&arguments, common);
+	int result = watcher_signals();
+	if (result) {
+		struct error error;
+		error_set(&error, result, "signals cannot be watched");
+		return give_up(&arguments, common, &error);
+	}
+	if (arguments.settings.request.mode == MODE_LISTENER)
+		return serve_peers(&arguments, common);
+	return run_once(&arguments, common);
+}
+
+const struct command probe_command = {
+	.name = "probe",
+	.arguments = "",
+	.summary = "Traces a short RDMA operation and says which layer has it when it fails.",
+	.options = probe_options,
+	.run = run_probe,
+};

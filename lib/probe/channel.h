@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The control connection: whole messages with a deadline for each, over a TCP socket that nobody needs to trust. */
+#ifndef RDMADIAG_PROBE_CHANNEL_H
+#define RDMADIAG_PROBE_CHANNEL_H
+
+#include "base/error.h"
+#include "probe/message.h"
+#include "probe/run.h"
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+struct channel {
+	int fd; /* -1: none; non-blocking */
+	struct probe_run *run;
+	bool closed;    /* the other end closed it, or it broke */
+	bool finishing; /* go on though somebody asked for an end */
+};
+
+/* A message that came in: its object, until message_free(). */
+struct incoming {
+	json_object *object;
+	const char *type; /* in the object */
+};
+void message_free(struct incoming *incoming);
+
+/*
+ * All of these take a time of the run as their deadline. 0, or a negative errno with `error`: -ETIMEDOUT, -ECONNRESET
+ * when the other end is gone, -EPROTO or -EMSGSIZE for what is no message, -EINTR when somebody asked for an end.
+ */
+int channel_send(struct channel *channel, const struct record *record, const void *message, int64_t deadline_ns,
+        struct error *error);
+int channel_receive(struct channel *channel, struct incoming *incoming, int64_t deadline_ns, struct error *error);
+/* Is something there to be read? */
+bool channel_is_readable(const struct channel *channel, int wait_ms);
+
+/* Reads a message into `data` of its record; texts go into the run's arena. */
+int channel_read(struct channel *channel, const struct incoming *incoming, const struct record *record, void *data,
+        struct error *error);
+/*
+ * Receives a message of `type` and reads it; what the other end says with "error" becomes the error here, with its
+ * errno. Leftover "pong" and "alive" are skipped.
+ */
+int channel_expect(struct channel *channel, const char *type, const struct record *record, void *data,
+        int64_t deadline_ns, struct error *error);
+/* Tells the other end what went wrong; it may be gone. */
+void channel_complain(struct channel *channel, const char *step, const struct error *error);
+
+/* Connects to HOST and PORT, trying all of its addresses. */
+int channel_connect(struct channel *channel, struct probe_run *run, const char *host, uint16_t port,
+        int64_t deadline_ns, struct error *error);
+/* Takes a connected socket. */
+int channel_open(struct channel *channel, struct probe_run *run, int fd);
+void channel_close(struct channel *channel);
+/* The connection's own address as a GID (16 bytes). 0 or negative errno. */
+int channel_local_gid(const struct channel *channel, uint8_t gid[static 16]);
+/* What the kernel knows about the connection, into the evidence. */
+void channel_describe(const struct channel *channel);
+
+#endif
