@@ -75,6 +75,9 @@ struct origin *open_origin(const struct common_options *common, struct error *er
 int print_document(const char *schema, const struct common_options *common, const char *origin,
         const struct host_facts *facts, const struct record *record, const void *document, const struct report *report);
 
+/* Is text on standard output coloured? --color, NO_COLOR, and whether it is a terminal decide. */
+bool use_color(const struct common_options *common);
+
 /* Flushes standard output and turns a write error (disk full, closed pipe) into a message and a status. */
 int finish_output(int status);
 

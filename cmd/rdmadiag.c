@@ -27,8 +27,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *const commands[] = {
+	&topo_command,
+	&gid_command,
+	&probe_command,
 	&compare_command,
 	&schema_command,
 	NULL,
@@ -230,6 +234,14 @@ int print_document(const char *schema, const struct common_options *common, cons
 	if (!text)
 		return -ENOMEM;
 	return fputs(text, stdout) < 0 ? -EIO : 0;
+}
+
+bool use_color(const struct common_options *common)
+{
+	if (common->color != COLOR_AUTO)
+		return common->color == COLOR_ALWAYS;
+	const char *no_color = getenv("NO_COLOR");
+	return !(no_color && *no_color) && isatty(STDOUT_FILENO);
 }
 
 int finish_output(int status)

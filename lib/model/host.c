@@ -95,12 +95,20 @@ static const struct field iommu_fields[] = {
 };
 static RECORD(iommu_record, iommu_facts, iommu_fields);
 
+static const struct field aer_fields[] = {
+	FIELD(NUMBER, struct aer_facts, correctable, "corrected errors, total"),
+	FIELD(NUMBER, struct aer_facts, nonfatal, "uncorrected errors that are not fatal, total"),
+	FIELD(NUMBER, struct aer_facts, fatal, "fatal errors, total"),
+};
+static RECORD(aer_record, aer_facts, aer_fields);
+
 static const struct field pci_function_fields[] = {
 	FIELD(TEXT, struct pci_function, address, "PCI address"),
 	FIELD(NUMBER, struct pci_function, numa_node, "NUMA node"),
 	FIELD(TEXT, struct pci_function, local_cpus, "local CPUs"),
 	FIELD(NUMBER, struct pci_function, package, "physical package id"),
 	FIELD_OF(RECORD, struct pci_function, iommu, iommu_record, "IOMMU group"),
+	FIELD_OF(RECORD, struct pci_function, aer, aer_record, "PCIe error counters, null: not offered"),
 	FIELD_OF(RECORDS, struct pci_function, path, pci_hop_record, "hops from root port to endpoint"),
 };
 static RECORD(pci_function_record, pci_function, pci_function_fields);
@@ -189,7 +197,8 @@ static const struct field rdma_device_fields[] = {
 	FIELD_OF(INLINE, struct rdma_device, uverbs, uverbs_record, "character device for user-space verbs"),
 	FIELD_OF(RECORD, struct rdma_device, pci, pci_function_record, "PCI parent, null: none"),
 	FIELD_OF(INLINE, struct rdma_device, function, function_record, "kind of function"),
-	FIELD(NUMBER, struct rdma_device, virtual_functions, "RDMA devices that are VFs of this one"),
+	FIELD(NUMBER, struct rdma_device, virtual_functions, "VFs of this physical function"),
+	FIELD(TEXTS, struct rdma_device, representors, "netdevs that stand for its VFs and SFs in switchdev mode"),
 	FIELD_OF(RECORDS, struct rdma_device, ports, port_record, "ports"),
 };
 static RECORD(rdma_device_record, rdma_device, rdma_device_fields);

@@ -38,6 +38,12 @@ struct numa_node {
 	LIST(struct map_entry) distances;
 };
 
+/* A physical package (socket); not in the document. */
+struct package {
+	struct num id;    /* physical_package_id */
+	const char *cpus; /* kernel list format */
+};
+
 /* The calling process, so that "this shell runs on node 1, mlx5_0 is on node 0" can be said. */
 struct process_facts {
 	const char *cpus;          /* sched_getaffinity, kernel list format */
@@ -73,12 +79,18 @@ struct iommu_facts {
 	const char *type; /* iommu_groups/N/type: "DMA", "DMA-FQ", "identity" … */
 };
 
+/* Totals of aer_dev_correctable, aer_dev_nonfatal and aer_dev_fatal. */
+struct aer_facts {
+	struct num correctable, nonfatal, fatal;
+};
+
 struct pci_function {
 	const char *address;
 	struct num numa_node; /* unknown where sysfs says -1 */
 	const char *local_cpus;
 	struct num package;
 	struct iommu_facts *iommu; /* NULL: no IOMMU group */
+	struct aer_facts *aer;     /* NULL: not offered */
 	LIST(struct pci_hop) path; /* root port → endpoint */
 	/* not in the document, used by the join and the checks: */
 	const char *sysfs_path; /* canonical, from "sys/devices/" on */
@@ -86,6 +98,7 @@ struct pci_function {
 	struct num vendor, device, class_code;
 	const char *physfn; /* PCI address of the PF, NULL: not a VF */
 	struct num sriov_numvfs;
+	struct num vf_index; /* of a VF: which of its PF's */
 };
 
 /* ---- netdevs (rtnetlink RTM_GETLINK, else sys/class/net) ---- */
@@ -126,6 +139,12 @@ struct netdev {
 	const char *mac; /* link-layer address, colon form; IPoIB has 20 bytes */
 	uint8_t mac_bytes[32];
 	uint32_t mac_length;
+	struct num arp_type;     /* ARPHRD_* */
+	const char *parent_name; /* IFLA_PARENT_DEV_NAME: of its device on the bus */
+	const char *sysfs_path;  /* canonical path of its device; NULL: none, or not located yet */
+	bool located, completed;
+	const char *master_name; /* where rtnetlink did not tell numbers */
+	struct strings lower_names;
 	struct num vlan_id;
 	struct num lower_ifindex;  /* IFLA_LINK, when in this namespace */
 	struct num master_ifindex; /* IFLA_MASTER */
@@ -142,6 +161,7 @@ struct bond_facts {
 	const char *mode;             /* kernel words: "802.3ad", "active-backup", … */
 	const char *xmit_hash_policy; /* kernel words: "layer3+4", …; NULL where the mode has none */
 	struct num active_ifindex;    /* IFLA_BOND_ACTIVE_SLAVE */
+	const char *active_name;      /* where rtnetlink did not tell the number */
 	struct num aggregator_id, num_ports, actor_key, partner_key; /* IFLA_BOND_AD_INFO */
 	const char *partner_mac;
 	struct num miimon_ms;
@@ -152,6 +172,8 @@ struct bond_slave {
 	const char *mii_status; /* "up", "down", "going down", "going back" */
 	struct num aggregator_id, actor_port_state, partner_port_state;
 	struct num link_failures;
+	const char *partner_mac; /* 802.3ad: system MAC of the LACP partner, from /proc/net/bonding */
+	const char *churn;       /* 802.3ad: actor churn state, from there too */
 };
 
 /* ---- the tree of the document ---- */
@@ -190,6 +212,7 @@ struct bond_member {
 	struct num numa_node;
 	const char *local_cpus;
 	struct num package;
+	struct netdev *netdev; /* not in the document */
 };
 
 struct bond {
@@ -228,6 +251,11 @@ struct port {
 	LIST(struct port_netdev) netdevs;
 	/* not in the document: */
 	struct num netdev_ifindex; /* RDMA_NLDEV_ATTR_NDEV_INDEX */
+	const char *netdev_name;   /* what sysfs says instead */
+	int netdev_source;         /* enum fact_source of the two */
+	struct num state_code, physical_state_code;
+	uint8_t gid0[16]; /* read where netdevs are matched by it */
+	enum flag gid0_known;
 	struct num gid_table_length;
 };
 
@@ -253,9 +281,13 @@ struct rdma_device {
 	struct pci_function *pci; /* NULL: no PCI parent */
 	struct function function;
 	struct num virtual_functions;
+	struct strings representors; /* netdevs that stand for its VFs and SFs in switchdev mode */
 	LIST(struct port) ports;
 	/* not in the document: */
 	struct num netlink_index; /* RDMA_NLDEV_ATTR_DEV_INDEX */
+	struct num last_port;     /* RDMA_NLDEV_ATTR_PORT_INDEX of the device */
+	struct num driver_id;     /* RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID */
+	bool from_netlink, gone;  /* gone: removed while it was read */
 	struct num node_type;     /* enum rdma_node_type of rdma_netlink / sysfs node_type */
 	const char *protocol;     /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
 	const char *parent_path;  /* canonical sysfs path of the device's parent, from "sys/" on; NULL: virtual */
@@ -275,6 +307,11 @@ struct host {
 	/* what the tree is joined from; not in the document */
 	LIST(struct netdev) netdevs;
 	LIST(struct pci_function) pci_functions;
+	LIST(struct pci_hop) pci_hops;
+	LIST(struct package) packages;
+	int link_source; /* enum fact_source of the netdevs */
+	bool joined;     /* the tree is built */
+	bool complete;   /* every source was asked */
 };
 
 extern const char *const netns_mode_names[NETNS_MODE_COUNT];

@@ -48,6 +48,11 @@ void origin_about(struct origin *origin, const char *subject)
 	snprintf(origin->subject, sizeof(origin->subject), "%s", subject);
 }
 
+const char *origin_subject(const struct origin *origin)
+{
+	return origin->subject;
+}
+
 int origin_skip(struct origin *origin, const struct watch_skip *skip)
 {
 	struct watch_skip *skips = reallocarray(origin->skips, origin->skip_count + 1, sizeof(*skips));

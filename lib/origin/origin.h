@@ -42,7 +42,8 @@ struct origin *origin_live(void);
 struct origin *origin_snapshot(const char *path, struct error *error);
 /*
  * Writes every answer that `origin` gives from now on below `directory`, which does not exist yet or is empty: a
- * snapshot of what the collectors read. Works across fork. recorder.c has the details. 0 or negative errno with `error`.
+ * snapshot of what the collectors read. Works across fork. recorder.c has the details. 0 or negative errno with
+ * `error`.
  */
 int origin_record(struct origin *origin, const char *directory, struct error *error);
 /* 0, or the first negative errno that writing the record met, with `error`. */
@@ -133,5 +134,6 @@ void origin_watch(struct origin *origin, struct watch *watch);
 int origin_skip(struct origin *origin, const struct watch_skip *skip);
 /* Sets the subject of the calls that follow. */
 void origin_about(struct origin *origin, const char *subject);
+const char *origin_subject(const struct origin *origin);
 
 #endif

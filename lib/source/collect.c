@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/collect.h"
+#include "base/cleanup.h"
+#include "origin/worker.h"
+#include "source/join.h"
+#include "source/net_sysfs.h"
+#include "source/numa.h"
+#include "source/pci.h"
+#include "source/rdma_nl.h"
+#include "source/rdma_sysfs.h"
+#include "source/rtnl.h"
+#include "source/sysfs.h"
+#include "source/verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Address space, not memory: a thousand functions take some MiB. */
+static const size_t host_arena_size = (size_t)1 << 30;
+
+struct host *host_new(void)
+{
+	struct arena *arena = arena_new(host_arena_size);
+	struct host *host = arena ? arena_new_object(arena, struct host) : NULL;
+	if (host) {
+		host->arena = arena;
+		host->report.arena = arena;
+	} else {
+		arena_free(arena);
+	}
+	return host;
+}
+
+void host_free(struct host *host)
+{
+	if (host)
+		arena_free(host->arena);
+}
+
+/* ---- sources ---- */
+
+static int read_devices(struct origin *origin, struct host *host)
+{
+	int error = rdma_nl_read(origin, host);
+	if (error && !host->devices.count) {
+		report_missing(&host->report, "rdma netlink", "host", error,
+		        "no answer from NETLINK_RDMA (%s), devices are read from sysfs", strerror(-error));
+		error = rdma_sysfs_list(origin, host);
+		rdma_sysfs_uverbs(origin, host);
+	}
+	return error == -ENOENT ? 0 : error;
+}
+
+static void read_links(struct origin *origin, struct host *host)
+{
+	host->link_source = SOURCE_NETLINK;
+	int error = rtnl_read_links(origin, host);
+	if (error || !host->netdevs.count) {
+		host->netdevs.count = 0;
+		host->link_source = SOURCE_SYSFS;
+		int failed = net_sysfs_list(origin, host);
+		if (failed)
+			report_missing(&host->report, "netdevs", "host", failed, NULL);
+	}
+	error = rtnl_read_addresses(origin, host);
+	if (error)
+		report_missing(&host->report, "addresses", "host", error, "RTM_GETADDR: %s", strerror(-error));
+}
+
+static bool has_ipoib(const struct host *host)
+{
+	list_each(netdev, &host->netdevs)
+		if (netdev->kind == LINK_IPOIB)
+			return true;
+	return false;
+}
+
+static void locate(struct origin *origin, struct host *host, struct netdev *netdev)
+{
+	net_sysfs_locate(origin, host, netdev);
+	if (netdev->sysfs_path && !netdev->pci)
+		netdev->pci = pci_function_of_path(origin, host, netdev->sysfs_path);
+	netdev->pci_address = netdev->pci ? netdev->pci->address : NULL;
+}
+
+/* Must netdevs be matched by their place, because neither netlink nor sysfs names that of a port? */
+static bool needs_places(const struct host *host)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			if (!port->netdev_ifindex.known && !port->netdev_name && device->parent_path)
+				return true;
+	return false;
+}
+
+static void read_places(struct origin *origin, struct host *host)
+{
+	list_each(netdev, &host->netdevs) {
+		locate(origin, host, netdev);
+		if (netdev->pci)
+			net_sysfs_dev_port(origin, netdev);
+	}
+}
+
+static void complete_related(struct origin *origin, struct host *host, struct netdev *netdev)
+{
+	struct netdev_list above, below;
+	join_related(host, host->arena, netdev, &above, &below);
+	for (uint32_t i = 0; i < above.count + below.count; i++) {
+		struct netdev *related = i < above.count ? above.items[i] : below.items[i - above.count];
+		if (related->completed)
+			continue;
+		related->completed = true;
+		locate(origin, host, related);
+		net_sysfs_complete(origin, host, related);
+		if (related->bond_facts && related->bond_facts->mode && !strcmp(related->bond_facts->mode, "802.3ad"))
+			net_bonding_complete(origin, host, related);
+	}
+}
+
+static void read_ports_netdevs(struct origin *origin, struct host *host)
+{
+	if (needs_places(host))
+		read_places(origin, host);
+	list_each(device, &host->devices)
+		list_each(port, &device->ports) {
+			struct netdev *netdev = join_port_netdev(host, device, port);
+			if (netdev)
+				complete_related(origin, host, netdev);
+		}
+}
+
+static void take_answer(const struct verbs_answer *answer, struct rdma_device *device)
+{
+	list_each(known, &answer->ports) {
+		struct port *port = known->number.known ? device_port(device, known->number.value) : NULL;
+		if (!port)
+			continue;
+		port->active_mtu = known->active_mtu;
+		port->max_mtu = known->max_mtu;
+		port->gid_table_length = known->gid_table_length;
+	}
+}
+
+static void miss_verbs(struct host *host, const struct rdma_device *device, int error, const char *reason)
+{
+	char subject[64];
+	list_each(port, &device->ports) {
+		snprintf(subject, sizeof(subject), "%.40s/%d", device->name, (int)port->number.value);
+		if (!port->active_mtu.known)
+			report_missing(&host->report, "active_mtu", subject, error, "%s", reason);
+		if (!port->max_mtu.known)
+			report_missing(&host->report, "max_mtu", subject, error, "%s", reason);
+	}
+}
+
+static void read_verbs(
+        struct origin *origin, struct host *host, const struct collect_options *options, struct rdma_device *device)
+{
+	struct verbs_answer answer = { 0 };
+	struct error error = { 0 };
+	if (device->uverbs.accessible == FLAG_NO) {
+		miss_verbs(host, device, 0, device->uverbs.reason);
+		return;
+	}
+	origin_about(origin, device->name);
+	int result = origin_verbs(origin, host->arena, device->name, options->verbs, &answer, &error);
+	take_answer(&answer, device);
+	miss_verbs(host, device, result, result ? error.text : "ibv_query_port did not tell it");
+}
+
+struct collecting {
+	struct host *host;
+	const struct collect_options *options;
+	struct host first; /* as it was before the first worker */
+};
+
+static void read_all_verbs(struct origin *origin, struct collecting *collecting)
+{
+	struct host *host = collecting->host;
+	const struct collect_options *options = collecting->options;
+	const struct rdma_device *only = options->device ? collect_find_device(host, options->device) : NULL;
+	list_each(device, &host->devices) {
+		if (!options->verbs)
+			miss_verbs(host, device, 0, "the device was not opened (--no-verbs)");
+		else if (!only || only == device)
+			read_verbs(origin, host, options, device);
+	}
+}
+
+static int run(struct origin *origin, void *data, struct error *error)
+{
+	struct collecting *collecting = data;
+	struct host *host = collecting->host;
+	origin_about(origin, "host");
+	origin_host(origin, host->arena, &host->facts);
+	origin_process(origin, host->arena, &host->process);
+	numa_read(origin, host);
+	int result = read_devices(origin, host);
+	if (result)
+		return error_set(error, result, "listing RDMA devices");
+	read_links(origin, host);
+	bool guids = has_ipoib(host);
+	list_each(device, &host->devices) {
+		rdma_sysfs_complete(origin, host, device, guids);
+		device->pci = pci_function_of_path(origin, host, device->parent_path);
+	}
+	read_ports_netdevs(origin, host);
+	join_host(host);
+	read_all_verbs(origin, collecting);
+	if (!collecting->options->device)
+		pci_scan(origin, host);
+	host->complete = true;
+	return collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
+}
+
+static void reset(void *data)
+{
+	struct collecting *collecting = data;
+	*collecting->host = collecting->first;
+}
+
+/* ---- what was lost, and why nothing was found ---- */
+
+static void report_losses(struct host *host, const struct worker_result *result)
+{
+	static const char *const what[WATCH_KIND_COUNT] = { "files", "netlink", "verbs" };
+	list_each(loss, &result->losses) {
+		const char *kind = what[loss->watch.kind % WATCH_KIND_COUNT];
+		if (loss->waited_ms)
+			report_missing(&host->report, kind, loss->watch.subject, -ETIMEDOUT,
+			        "did not answer within %u ms: %s%s", loss->waited_ms,
+			        loss->watch.kind == WATCH_FILES ? "reading " : "", loss->watch.action);
+		else
+			report_missing(&host->report, kind, loss->watch.subject, 0,
+			        "the collecting process died (signal %d) in: %s", loss->signal, loss->watch.action);
+	}
+	if (result->overall_ms)
+		report_missing(&host->report, "everything after this", "host", -ETIMEDOUT,
+		        "collecting ended at its deadline of %u ms", result->overall_ms);
+	if (result->interrupted)
+		report_missing(&host->report, "everything after this", "host", -EINTR, "interrupted");
+}
+
+/* Vendors of adapters with RDMA drivers in Linux: functions that could have had an RDMA device. */
+static bool is_rdma_vendor(struct num vendor)
+{
+	static const int vendors[] = { 0x15b3, 0x14e4, 0x1425, 0x1dd8, 0x1fc9, 0x1077, 0x19e5, 0x1d0f };
+	for (size_t i = 0; vendor.known && i < ARRAY_SIZE(vendors); i++)
+		if (vendor.value == vendors[i])
+			return true;
+	return false;
+}
+
+static int no_device(struct origin *origin, const struct host *host, struct error *error)
+{
+	const struct pci_function *unbound = NULL, *bound = NULL;
+	list_each(function, &host->pci_functions) {
+		if (!is_rdma_vendor(function->vendor))
+			continue;
+		if (function->driver)
+			bound = function;
+		else
+			unbound = function;
+	}
+	if (host->rdma_netns_mode == NETNS_EXCLUSIVE)
+		return error_say(error, -ENODEV,
+		        "no RDMA device in this network namespace (each is visible in one only: rdma netns mode "
+		        "exclusive)");
+	if (bound)
+		return error_say(error, -ENODEV,
+		        "no RDMA device: the adapter %s has the driver %s, but no RDMA driver made a device for it",
+		        bound->address, bound->driver);
+	if (unbound)
+		return error_say(error, -ENODEV, "no RDMA device: the adapter %s has no driver", unbound->address);
+	struct strings names;
+	struct arena *arena = host->arena;
+	if (origin_list(origin, arena, "sys/class/infiniband", &names) == -ENOENT)
+		return error_say(error, -ENODEV,
+		        "no RDMA device: this kernel has no RDMA subsystem loaded (ib_core), and no adapter of a known "
+		        "vendor");
+	return error_say(error, -ENODEV,
+	        "no RDMA device: no RDMA driver is loaded for an adapter, and none was made in software (rdma link "
+	        "add)");
+}
+
+static int unknown_device(const struct host *host, const char *name, struct error *error)
+{
+	char known[200] = "";
+	list_each(device, &host->devices) {
+		size_t used = strlen(known);
+		if (used + strlen(device->name) + 8 > sizeof(known)) {
+			snprintf(known + used, sizeof(known) - used, ", …");
+			break;
+		}
+		snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", device->name);
+	}
+	if (host_netdev_by_name(host, name))
+		return error_say(error, -ENODEV, "no RDMA device reaches the netdev %s; devices are %s", name, known);
+	return error_say(error, -ENODEV, "no RDMA device or netdev %s; devices are %s", name, known);
+}
+
+struct rdma_device *collect_find_device(const struct host *host, const char *name)
+{
+	struct rdma_device *device = host_device(host, name);
+	if (device)
+		return device;
+	struct rdma_device *related = NULL;
+	list_each(candidate, &host->devices)
+		list_each(port, &candidate->ports)
+			list_each(netdev, &port->netdevs) {
+				if (strcmp(netdev->name, name))
+					continue;
+				if (netdev->relation == RELATION_PORT)
+					return candidate;
+				if (!related)
+					related = candidate;
+			}
+	return related;
+}
+
+int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error)
+{
+	struct collecting *collecting = arena_new_object(host->arena, struct collecting);
+	if (!collecting)
+		return -ENOMEM;
+	host->origin = origin_name(origin);
+	*collecting = (struct collecting){ .host = host, .options = options, .first = *host };
+	struct worker_job job = {
+		.origin = origin, .arena = host->arena, .data = collecting, .reset = reset, .run = run
+	};
+	struct worker_result result;
+	struct error own = { 0 };
+	if (!error)
+		error = &own;
+	int ended = worker_run(&job, &result, error);
+	report_losses(host, &result);
+	if (!host->joined)
+		join_host(host);
+	if (ended == -ETIMEDOUT)
+		ended = 0; /* what is missing is in the report */
+	if (ended)
+		return ended;
+	if (!host->devices.count)
+		return no_device(origin, host, error);
+	if (options->device && !collect_find_device(host, options->device))
+		return unknown_device(host, options->device, error);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/numa.h"
+#include "base/cleanup.h"
+#include "source/sysfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES "sys/devices/system/node"
+#define CPUS "sys/devices/system/cpu"
+
+struct num numa_memory_bytes(const char *meminfo)
+{
+	const char *line = meminfo ? strstr(meminfo, "MemTotal:") : NULL;
+	unsigned long long kib;
+	return line && sscanf(line, "MemTotal: %llu", &kib) == 1 && kib < 1ull << 50 ? num((int64_t)(kib << 10))
+	                                                                             : (struct num){ 0 };
+}
+
+/* ---- packages ---- */
+
+/* Where the kernel does not list a package's CPUs, each CPU is asked; the list then grows by one. */
+static char *siblings_of(struct origin *origin, struct arena *arena, unsigned int cpu)
+{
+	char *list = sysfs_text(origin, arena, CPUS "/cpu%u/topology/package_cpus_list", cpu);
+	if (!list) /* Linux before 5.3 */
+		list = sysfs_text(origin, arena, CPUS "/cpu%u/topology/core_siblings_list", cpu);
+	return list && *list ? list : arena_printf(arena, "%u", cpu);
+}
+
+static struct package *package_of_id(struct host *host, int64_t id)
+{
+	list_each(package, &host->packages)
+		if (num_is(package->id, id))
+			return package;
+	struct package *package = list_add(host->arena, &host->packages);
+	if (package)
+		package->id = num(id);
+	return package;
+}
+
+static void add_to_package(struct origin *origin, struct host *host, unsigned int cpu)
+{
+	struct num id = sysfs_number(origin, CPUS "/cpu%u/topology/physical_package_id", cpu);
+	/* -1: the architecture does not tell. */
+	struct package *package = id.known && id.value >= 0 ? package_of_id(host, id.value) : NULL;
+	const char *siblings = package ? siblings_of(origin, host->arena, cpu) : NULL;
+	if (siblings)
+		package->cpus = package->cpus ? arena_printf(host->arena, "%s,%s", package->cpus, siblings) : siblings;
+}
+
+static bool is_in_package(const struct host *host, unsigned int cpu)
+{
+	list_each(package, &host->packages) {
+		autocall(cpuset_free) struct cpuset set;
+		if (package->cpus && !cpuset_parse(package->cpus, &set) && cpuset_has(&set, cpu))
+			return true;
+	}
+	return false;
+}
+
+static void read_packages(struct origin *origin, struct host *host, const char *cpus)
+{
+	autocall(cpuset_free) struct cpuset set;
+	if (!cpus || cpuset_parse(cpus, &set))
+		return;
+	for (unsigned int cpu = 0; cpu < set.count * 64; cpu++)
+		if (cpuset_has(&set, cpu) && !is_in_package(host, cpu))
+			add_to_package(origin, host, cpu);
+}
+
+struct num numa_package_of_cpus(const struct host *host, const char *cpus)
+{
+	autocall(cpuset_free) struct cpuset set = { 0 };
+	if (!cpus || !*cpus || cpuset_parse(cpus, &set))
+		return (struct num){ 0 };
+	list_each(package, &host->packages) {
+		autocall(cpuset_free) struct cpuset all = { 0 };
+		if (package->cpus && !cpuset_parse(package->cpus, &all) && cpuset_is_subset(&set, &all))
+			return package->id;
+	}
+	return (struct num){ 0 };
+}
+
+/* ---- nodes ---- */
+
+/* "10 20 20": the distance to each node that is online, in their order. */
+static void read_distances(struct origin *origin, struct host *host)
+{
+	list_each(node, &host->numa_nodes) {
+		const char *text = sysfs_text(origin, host->arena, NODES "/node%d/distance", (int)node->id.value);
+		for (uint32_t i = 0; text && i < host->numa_nodes.count; i++) {
+			char *end;
+			long distance = strtol(text, &end, 10);
+			struct map_entry *entry = end != text ? list_add(host->arena, &node->distances) : NULL;
+			if (!entry)
+				break;
+			entry->key = host->numa_nodes.items[i]->id.value;
+			entry->value = num(distance);
+			text = end;
+		}
+	}
+}
+
+static int read_node(struct origin *origin, struct host *host, int64_t id)
+{
+	struct numa_node *node = list_add(host->arena, &host->numa_nodes);
+	char path[SYSFS_PATH_SIZE], meminfo[4096];
+	if (!node)
+		return -ENOMEM;
+	node->id = num(id);
+	node->cpus = sysfs_text(origin, host->arena, NODES "/node%d/cpulist", (int)id);
+	if (!node->cpus)
+		sysfs_missing(host, "cpus", arena_printf(host->arena, "node:%d", (int)id), errno);
+	snprintf(path, sizeof(path), NODES "/node%d/meminfo", (int)id);
+	if (origin_read(origin, path, meminfo, sizeof(meminfo)) > 0)
+		node->memory_bytes = numa_memory_bytes(meminfo);
+	read_packages(origin, host, node->cpus);
+	node->package = numa_package_of_cpus(host, node->cpus);
+	return 0;
+}
+
+int numa_read(struct origin *origin, struct host *host)
+{
+	struct strings names;
+	origin_about(origin, "host");
+	int error = origin_list(origin, host->arena, NODES, &names);
+	for (uint32_t i = 0; !error && i < names.count; i++) {
+		struct num id =
+		        strncmp(names.items[i], "node", 4) ? (struct num){ 0 } : parse_num(names.items[i] + 4, 10);
+		if (id.known)
+			error = read_node(origin, host, id.value);
+	}
+	if (error) {
+		report_missing(&host->report, "numa_nodes", "host", error, NULL);
+		read_packages(origin, host, sysfs_text(origin, host->arena, CPUS "/online"));
+		return error;
+	}
+	read_distances(origin, host);
+	return 0;
+}

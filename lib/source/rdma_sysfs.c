@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/rdma_sysfs.h"
+#include "source/rdma_words.h"
+#include "source/sysfs.h"
+
+#include <errno.h>
+#include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLASS "sys/class/infiniband"
+#define VERBS_CLASS "sys/class/infiniband_verbs"
+
+int rdma_sysfs_list(struct origin *origin, struct host *host)
+{
+	struct strings names;
+	origin_about(origin, "host");
+	int error = origin_list(origin, host->arena, CLASS, &names);
+	for (uint32_t i = 0; !error && i < names.count; i++) {
+		struct rdma_device *device = list_add(host->arena, &host->devices);
+		if (!device)
+			return -ENOMEM;
+		device->name = names.items[i];
+	}
+	return error;
+}
+
+void rdma_sysfs_uverbs(struct origin *origin, struct host *host)
+{
+	struct strings names;
+	origin_about(origin, "host");
+	if (origin_list(origin, host->arena, VERBS_CLASS, &names))
+		return;
+	for (uint32_t i = 0; i < names.count; i++) {
+		const char *name = sysfs_text(origin, host->arena, VERBS_CLASS "/%s/ibdev", names.items[i]);
+		struct rdma_device *device = name ? host_device(host, name) : NULL;
+		if (device && !device->uverbs.path)
+			device->uverbs.path = arena_printf(host->arena, "/dev/infiniband/%s", names.items[i]);
+	}
+}
+
+struct num rdma_sysfs_code(const char *text)
+{
+	char *end;
+	if (!text)
+		return (struct num){ 0 };
+	long code = strtol(text, &end, 10);
+	return end != text && (*end == ':' || !*end) ? num(code) : (struct num){ 0 };
+}
+
+/* ---- the device itself ---- */
+
+static const char *guid_of(struct origin *origin, struct host *host, const struct rdma_device *device, const char *what)
+{
+	uint64_t guid;
+	char text[GUID_TEXT_SIZE];
+	const char *read = sysfs_text(origin, host->arena, CLASS "/%s/%s", device->name, what);
+	if (!read || parse_guid(read, &guid)) {
+		sysfs_missing(host, what, device->name, read ? EINVAL : errno);
+		return NULL;
+	}
+	format_guid(guid, text);
+	return arena_strdup(host->arena, text);
+}
+
+static void read_identity(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	device->node_guid = guid_of(origin, host, device, "node_guid");
+	device->sys_image_guid = guid_of(origin, host, device, "sys_image_guid");
+	device->node_type = rdma_sysfs_code(sysfs_text(origin, host->arena, CLASS "/%s/node_type", device->name));
+	device->fw_version = sysfs_text(origin, host->arena, CLASS "/%s/fw_ver", device->name);
+	if (!device->fw_version)
+		sysfs_missing(host, "fw_version", device->name, errno);
+}
+
+/* Drivers without firmware give an empty text, or no file. */
+static const char *unless_empty(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+/* The words that the software drivers set (rxe_verbs.c, siw_main.c); read only where nothing else names the driver. */
+static void read_software_driver(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	const char *text = sysfs_text(origin, host->arena, CLASS "/%s/node_desc", device->name);
+	if (text && !strcmp(text, "rxe"))
+		device->driver = "rdma_rxe";
+	else if (text && !strncmp(text, "Software iWARP", 14))
+		device->driver = "siw";
+	if (device->driver)
+		device->software = FLAG_YES;
+}
+
+static void read_driver(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	const char *name = rdma_driver_name(device->driver_id);
+	if (rdma_driver_is_software(device->driver_id))
+		device->software = FLAG_YES;
+	else if (name || device->parent_path)
+		device->software = FLAG_NO;
+	device->driver = name; /* the join prefers the driver bound to the function */
+	if (!name && !device->parent_path)
+		read_software_driver(origin, host, device);
+}
+
+static void check_uverbs(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	char path[SYSFS_PATH_SIZE];
+	struct uverbs *uverbs = &device->uverbs;
+	if (!uverbs->path) {
+		uverbs->accessible = FLAG_NO;
+		uverbs->reason = "the device has no uverbs device: management only, or ib_uverbs is not loaded";
+		return;
+	}
+	snprintf(path, sizeof(path), "%s", uverbs->path + 1);
+	int error = origin_access(origin, path);
+	uverbs->accessible = flag(!error);
+	if (error == -ENOENT)
+		uverbs->reason = arena_printf(host->arena, "no device node %s here", uverbs->path);
+	else if (error)
+		uverbs->reason = arena_printf(host->arena, "%s: %s", uverbs->path, strerror(-error));
+}
+
+/* ---- ports ---- */
+
+static void list_ports(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	char path[SYSFS_PATH_SIZE];
+	struct strings names;
+	snprintf(path, sizeof(path), CLASS "/%s/ports", device->name);
+	int error = origin_list(origin, host->arena, path, &names);
+	if (error)
+		sysfs_missing(host, "ports", device->name, -error);
+	for (uint32_t i = 0; i < names.count; i++) {
+		struct num number = parse_num(names.items[i], 10);
+		struct port *port = number.known ? list_add(host->arena, &device->ports) : NULL;
+		if (port)
+			port->number = number;
+	}
+}
+
+struct reading {
+	struct origin *origin;
+	struct host *host;
+	struct rdma_device *device;
+	struct port *port;
+	char subject[64];
+};
+
+static char *port_text(struct reading *reading, const char *file)
+{
+	return sysfs_text(reading->origin, reading->host->arena, CLASS "/%s/ports/%d/%s", reading->device->name,
+	        (int)reading->port->number.value, file);
+}
+
+static struct num port_code(struct reading *reading, const char *file, const char *what)
+{
+	const char *text = port_text(reading, file);
+	if (!text)
+		sysfs_missing(reading->host, what, reading->subject, errno);
+	return rdma_sysfs_code(text);
+}
+
+static void read_state(struct reading *reading)
+{
+	struct port *port = reading->port;
+	if (!port->state_code.known)
+		port->state_code = port_code(reading, "state", "state");
+	if (!port->physical_state_code.known)
+		port->physical_state_code = port_code(reading, "phys_state", "physical_state");
+	port->state = rdma_port_state(port->state_code);
+	port->physical_state = rdma_physical_state(port->physical_state_code);
+	if (!port->state && port->state_code.known)
+		report_missing(&reading->host->report, "state", reading->subject, 0, "the code %d is not known here",
+		        (int)port->state_code.value);
+	if (!port->physical_state && port->physical_state_code.known)
+		report_missing(&reading->host->report, "physical_state", reading->subject, 0,
+		        "the code %d is not known here", (int)port->physical_state_code.value);
+}
+
+static void read_link_layer(struct reading *reading)
+{
+	struct port *port = reading->port;
+	/* The kernel's default for an RNIC (verbs.c, rdma_port_get_link_layer). */
+	if (!port->link_layer && num_is(reading->device->node_type, RDMA_NODE_RNIC))
+		port->link_layer = LINK_LAYER_ETHERNET;
+	if (!port->link_layer) {
+		const char *text = port_text(reading, "link_layer");
+		if (!text)
+			sysfs_missing(reading->host, "link_layer", reading->subject, errno);
+		port->link_layer = (int)rdma_link_layer(text);
+	}
+	port->transport = (int)rdma_transport(reading->device->node_type, port->link_layer);
+}
+
+static void read_rate(struct reading *reading)
+{
+	struct port *port = reading->port;
+	port->rate_text = unless_empty(port_text(reading, "rate"));
+	if (!port->rate_text)
+		sysfs_missing(reading->host, "rate_gbps", reading->subject, errno);
+	port->rate_mbps = rdma_rate_mbps(port->rate_text);
+}
+
+static void read_lids(struct reading *reading)
+{
+	struct port *port = reading->port;
+	if (port->lid.known || port->link_layer != LINK_LAYER_INFINIBAND)
+		return;
+	port->lid = parse_num(port_text(reading, "lid"), 16);
+	port->sm_lid = parse_num(port_text(reading, "sm_lid"), 16);
+}
+
+static void read_gid0(struct reading *reading)
+{
+	const char *text = port_text(reading, "gids/0");
+	reading->port->gid0_known = flag(text && !parse_gid(text, reading->port->gid0));
+}
+
+/*
+ * The netdev that GIDs belong to, where netlink did not name one. Most slots are empty and answer EINVAL, so not all
+ * are tried.
+ */
+static void read_netdev(struct reading *reading)
+{
+	enum { SLOTS = 32 };
+	struct port *port = reading->port;
+	char file[64];
+	for (int i = 0; i < SLOTS && !port->netdev_name; i++) {
+		snprintf(file, sizeof(file), "gid_attrs/ndevs/%d", i);
+		errno = 0;
+		port->netdev_name = unless_empty(port_text(reading, file));
+		if (!port->netdev_name && errno == ENOENT)
+			return; /* the end of the table, or a kernel without gid_attrs */
+	}
+	if (port->netdev_name)
+		port->netdev_source = SOURCE_SYSFS;
+}
+
+static void complete_port(
+        struct origin *origin, struct host *host, struct rdma_device *device, struct port *port, bool guids)
+{
+	struct reading reading = { origin, host, device, port, "" };
+	snprintf(reading.subject, sizeof(reading.subject), "%.40s/%d", device->name, (int)port->number.value);
+	read_state(&reading);
+	read_link_layer(&reading);
+	read_rate(&reading);
+	read_lids(&reading);
+	if (port->link_layer == LINK_LAYER_INFINIBAND && guids)
+		read_gid0(&reading);
+	/* Netlink hides a netdev of another namespace, sysfs does not: its name would mean another netdev here. */
+	if (port->link_layer == LINK_LAYER_ETHERNET && port->netdev_source == SOURCE_UNKNOWN)
+		read_netdev(&reading);
+}
+
+void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_device *device, bool guids)
+{
+	origin_about(origin, device->name);
+	device->parent_path = sysfs_device_path(origin, host->arena, CLASS, device->name);
+	if (!device->parent_path && errno == ENOENT) {
+		report_missing(&host->report, "device", device->name, -ENOENT, "it went away while it was read");
+		device->gone = true;
+	}
+	if (!device->from_netlink)
+		read_identity(origin, host, device);
+	device->board_id = unless_empty(sysfs_text(origin, host->arena, CLASS "/%s/board_id", device->name));
+	if (!device->board_id)
+		sysfs_missing(host, "board_id", device->name, errno);
+	device->fw_version = unless_empty(device->fw_version);
+	read_driver(origin, host, device);
+	check_uverbs(origin, host, device);
+	if (!device->ports.count)
+		list_ports(origin, host, device);
+	list_each(port, &device->ports)
+		complete_port(origin, host, device, port, guids);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* RDMA devices from sys/class/infiniband: all of it on old kernels, else what netlink does not tell. */
+#ifndef RDMADIAG_SOURCE_RDMA_SYSFS_H
+#define RDMADIAG_SOURCE_RDMA_SYSFS_H
+
+#include "model/host.h"
+#include "origin/origin.h"
+
+/* Adds the devices by name. 0 or negative errno (-ENOENT: no RDMA in this kernel). */
+int rdma_sysfs_list(struct origin *origin, struct host *host);
+/* uverbs devices by the name of their RDMA device, where netlink did not tell them. */
+void rdma_sysfs_uverbs(struct origin *origin, struct host *host);
+/* Whatever is still unknown of a device and its ports; `guids`: the ports' GUIDs too (for IPoIB). */
+void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_device *device, bool guids);
+
+/* "4: ACTIVE" → 4. */
+struct num rdma_sysfs_code(const char *text);
+
+#endif
