@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -55,6 +56,9 @@ bool is_port_down(const struct endpoint_facts *end)
 
 bool is_posted(const struct operation *operation)
 {
+	/* What completed was posted, whatever else the record says. */
+	if (operation->wc_status.known)
+		return true;
 	if (operation->post_errno.known)
 		return !operation->post_errno.value;
 	return operation->post_return_ns.known || operation->post_call_ns.known;
@@ -282,6 +286,17 @@ const struct async_event *own_event(const struct judge *judge, int side, const c
 
 /* ---- addresses, MTU, rights ---- */
 
+/* A conflict is a fact also when there is no memory left to describe it. */
+__attribute__((format(printf, 3, 4))) static const char *describe(
+        const struct judge *judge, const char *otherwise, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(judge->arena, format, args);
+	va_end(args);
+	return text ? text : otherwise;
+}
+
 enum gid_kind gid_kind(const char *gid)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -307,8 +322,8 @@ const char *gid_conflict(const struct judge *judge)
 	if (is_infiniband(local) || is_infiniband(remote))
 		return NULL;
 	if (local->gid_type && remote->gid_type && strcmp(local->gid_type, remote->gid_type) != 0)
-		return arena_printf(
-		        judge->arena, "the GID types differ: %s here, %s there", local->gid_type, remote->gid_type);
+		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
+		        local->gid_type, remote->gid_type);
 	enum gid_kind here = gid_kind(local->gid), there = gid_kind(remote->gid);
 	if (here == KIND_EMPTY || there == KIND_EMPTY)
 		return here == KIND_EMPTY ? "the local GID is empty" : "the peer's GID is empty";
@@ -344,14 +359,14 @@ const char *mtu_conflict(const struct judge *judge)
 	if (!path.known)
 		return NULL;
 	if (active.known && path.value > active.value)
-		return arena_printf(judge->arena, "the path MTU is %lld, and the active MTU of the %s port is %lld",
-		        (long long)path.value, num_is(local->active_mtu, active.value) ? "local" : "peer's",
-		        (long long)active.value);
+		return describe(judge, "the path MTU is too large",
+		        "the path MTU is %lld, and the active MTU of the %s port is %lld", (long long)path.value,
+		        num_is(local->active_mtu, active.value) ? "local" : "peer's", (long long)active.value);
 	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
 	if (frame.known && !is_infiniband(local) && path.value + HEADERS > frame.value)
-		return arena_printf(judge->arena, "the path MTU is %lld, and the MTU of the %s netdev is %lld",
-		        (long long)path.value, num_is(local->netdev_mtu, frame.value) ? "local" : "peer's",
-		        (long long)frame.value);
+		return describe(judge, "the path MTU is too large",
+		        "the path MTU is %lld, and the MTU of the %s netdev is %lld", (long long)path.value,
+		        num_is(local->netdev_mtu, frame.value) ? "local" : "peer's", (long long)frame.value);
 	return NULL;
 }
 
@@ -384,9 +399,11 @@ const char *missing_right(const struct judge *judge, const struct operation *ope
 	if (!right)
 		return NULL;
 	if (target->mr_access && !text_has(target->mr_access, right))
-		return arena_printf(judge->arena, "the peer's buffer was registered without %s", right);
+		return describe(
+		        judge, "the peer did not give a right", "the peer's buffer was registered without %s", right);
 	if (target->qp_access && !text_has(target->qp_access, right))
-		return arena_printf(judge->arena, "the peer's queue pair was set up without %s", right);
+		return describe(
+		        judge, "the peer did not give a right", "the peer's queue pair was set up without %s", right);
 	return NULL;
 }
 

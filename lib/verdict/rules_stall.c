@@ -40,6 +40,7 @@ static bool judge_state(struct judge *judge)
 	}
 	if (text_is(state, "SQD") || early) {
 		because(judge, "the local queue pair is in %s: it does not send", state);
+		summarize(judge, "the local queue pair does not send: it is in %s", state);
 		return undetermined(judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE));
 	}
 	if (!text_is(state, "ERR") && !text_is(state, "SQE"))

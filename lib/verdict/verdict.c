@@ -17,7 +17,8 @@
 
 /* ---- texts ---- */
 
-static void add_text(struct judge *judge, struct strings *to, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void add_text(
+        struct judge *judge, struct strings *to, const char *format, va_list args)
 {
 	const char *text = arena_vprintf(judge->arena, format, args);
 	if (text && !strings_contain(to, text))
