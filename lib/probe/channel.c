@@ -189,10 +189,10 @@ int channel_expect(struct channel *channel, const char *type, const struct recor
 		bool skip = false;
 		if (!strcmp(incoming.type, type))
 			result = channel_read(channel, &incoming, record, data, error);
+		else if (channel->finishing || !strcmp(incoming.type, "pong") || !strcmp(incoming.type, "alive"))
+			skip = true;
 		else if (!strcmp(incoming.type, "error"))
 			result = read_refusal(channel, &incoming, error);
-		else if (!strcmp(incoming.type, "pong") || !strcmp(incoming.type, "alive"))
-			skip = true;
 		else
 			result = error_say(error, -EPROTO, "control connection: \"%.32s\" came instead of \"%s\"",
 			        incoming.type, type);

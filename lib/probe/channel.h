@@ -14,7 +14,8 @@ struct channel {
 	int fd; /* -1: none; non-blocking */
 	struct probe_run *run;
 	bool closed;    /* the other end closed it, or it broke */
-	bool finishing; /* go on though somebody asked for an end */
+	bool finishing; /* go on though somebody asked for an end or the other end complained: only evidence is wanted
+	                 */
 };
 
 /* A message that came in: its object, until message_free(). */

@@ -254,11 +254,12 @@ int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, co
 	if (!endpoint->origin)
 		return FAIL(-ENOMEM, "probe");
 	struct num port;
-	run_enter(run, "reading /sys/class/infiniband", STEP_LIMIT_MS);
+	struct resource_step *step = resource_begin(run, side, "find-device");
 	int result = choose_device(endpoint, wish, &port, error);
 	if (!result)
 		device_describe(endpoint->origin, run->arena, endpoint->facts);
-	run_leave(run);
+	resource_detail(run, step, "%s", result ? error->text : endpoint->facts->device);
+	resource_end(run, step, result);
 	describe_limits(endpoint);
 	if (result)
 		return result;

@@ -250,6 +250,7 @@ static void fetch_evidence(struct initiator *initiator, bool hello_sent)
 	if (result) {
 		run_evidence(run)->remote.alive = initiator->channel.closed ? FLAG_NO : FLAG_UNKNOWN;
 		report_missing(&run->report, "evidence", "remote", result, "%s", error.text);
+		channel_describe(&initiator->channel);
 		return;
 	}
 	adopt_evidence(run, &answer.evidence);
@@ -269,8 +270,9 @@ static void gather(struct initiator *initiator, bool ended_badly, bool hello_sen
 	endpoint_sample(endpoint, false);
 	endpoint_events(endpoint);
 	counters_after(&initiator->counters, endpoint->origin, run, SIDE_LOCAL);
-	fetch_evidence(initiator, hello_sent);
+	/* Before anything new is sent: what is still unacknowledged then is old. */
 	channel_describe(&initiator->channel);
+	fetch_evidence(initiator, hello_sent);
 	if (initiator->transfer.endpoint)
 		transfer_look_again(&initiator->transfer);
 }

@@ -213,7 +213,8 @@ int settings_check(const struct probe_settings *settings, struct error *error)
 	struct layout layout;
 	if (settings->request.mode == MODE_PEER && settings->request.sizes.count &&
 	        layout_make(&layout, &settings->request, 0, GRANT_LIMIT))
-		return error_say(error, -EINVAL, "--size: a listener grants a buffer of at most %zu MiB", GRANT_LIMIT >> 20);
+		return error_say(
+		        error, -EINVAL, "--size: a listener grants a buffer of at most %zu MiB", GRANT_LIMIT >> 20);
 	if (settings->keep && !listens)
 		return error_say(error, -EINVAL, "--keep goes with --listen only");
 	return 0;
