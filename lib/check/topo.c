@@ -3,6 +3,9 @@
 
 void check_topo(const struct host *host, struct report *report)
 {
-	(void)host;
-	(void)report;
+	check_ports(host, report);
+	check_bonds(host, report);
+	check_functions(host, report);
+	check_pci(host, report);
+	check_numa(host, report);
 }

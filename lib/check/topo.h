@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings about how RDMA devices reach wires, memory and CPUs. */
+/* Findings about how RDMA devices reach wires, memory and CPUs. The host is only read. */
 #ifndef RDMADIAG_CHECK_TOPO_H
 #define RDMADIAG_CHECK_TOPO_H
 
 #include "model/host.h"
 
-/* Adds findings to `report`; the host is only read. */
+/* All of those below. */
 void check_topo(const struct host *host, struct report *report);
+
+void check_bonds(const struct host *host, struct report *report);
+void check_functions(const struct host *host, struct report *report);
+void check_ports(const struct host *host, struct report *report);
+void check_pci(const struct host *host, struct report *report);
+void check_numa(const struct host *host, struct report *report);
 
 #endif

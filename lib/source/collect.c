@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/collect.h"
 #include "base/cleanup.h"
+#include "source/vendors.h"
 #include "origin/worker.h"
 #include "source/join.h"
 #include "source/net_sysfs.h"
@@ -244,21 +245,11 @@ static void report_losses(struct host *host, const struct worker_result *result)
 		report_missing(&host->report, "everything after this", "host", -EINTR, "interrupted");
 }
 
-/* Vendors of adapters with RDMA drivers in Linux: functions that could have had an RDMA device. */
-static bool is_rdma_vendor(struct num vendor)
-{
-	static const int vendors[] = { 0x15b3, 0x14e4, 0x1425, 0x1dd8, 0x1fc9, 0x1077, 0x19e5, 0x1d0f };
-	for (size_t i = 0; vendor.known && i < ARRAY_SIZE(vendors); i++)
-		if (vendor.value == vendors[i])
-			return true;
-	return false;
-}
-
 static int no_device(struct origin *origin, const struct host *host, struct error *error)
 {
 	const struct pci_function *unbound = NULL, *bound = NULL;
 	list_each(function, &host->pci_functions) {
-		if (!is_rdma_vendor(function->vendor))
+		if (!vendor_has_rdma(function->vendor))
 			continue;
 		if (function->driver)
 			bound = function;

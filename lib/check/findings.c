@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/findings.h"
+
+#include <string.h>
+
+const struct finding_kind finding_kinds[] = {
+	/* bonds */
+	{ "bond-claimed-by-several-devices", SEVERITY_INFO,
+	        "several RDMA devices reach one bond; look-ups by its IP address find one of them only" },
+	{ "bond-member-in-wrong-aggregator", SEVERITY_WARNING,
+	        "a member's link is up, but LACP put it into another aggregator than the active one: it carries "
+	        "nothing" },
+	{ "bond-member-not-active", SEVERITY_WARNING, "a member that ought to carry traffic does not" },
+	{ "bond-members-on-different-adapters", SEVERITY_INFO,
+	        "members belong to different adapters: mlx5 forms no RoCE LAG of them" },
+	{ "bond-members-on-different-nodes", SEVERITY_WARNING,
+	        "members are on different NUMA nodes of one package, so no buffer is near to both" },
+	{ "bond-members-on-different-packages", SEVERITY_WARNING,
+	        "members are on different physical packages, so part of the traffic crosses the link between them" },
+	{ "bond-mixed-speeds", SEVERITY_WARNING, "members run at different speeds" },
+	{ "bond-single-member", SEVERITY_INFO, "the bond has one member: neither redundancy nor LAG" },
+	/* GIDs */
+	{ "gid-duplicate", SEVERITY_WARNING, "one GID of one type stands at several indexes of a port" },
+	{ "gid-link-local-only", SEVERITY_WARNING,
+	        "the port has link-local GIDs only: it reaches its own segment, nothing behind a router" },
+	{ "gid-mac-mismatch", SEVERITY_WARNING, "a link-local GID is made from a MAC that the netdev no longer has" },
+	{ "gid-netdev-down", SEVERITY_INFO, "the netdev of the GIDs is down" },
+	{ "gid-none", SEVERITY_WARNING, "the port has no GID in this network namespace" },
+	{ "gid-roce-v1-only", SEVERITY_WARNING, "the port has RoCE v1 GIDs only, which no router forwards" },
+	{ "gid-same-subnet", SEVERITY_WARNING,
+	        "several ports have addresses of one subnet: replies may leave by another port" },
+	{ "gid-stale", SEVERITY_WARNING, "no netdev has the address of a GID any more" },
+	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID" },
+	/* probe */
+	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device" },
+	{ "probe-other-event", SEVERITY_INFO, "an asynchronous event spoke of another port or queue pair" },
+	/* functions */
+	{ "adapter-on-several-pci-paths", SEVERITY_INFO,
+	        "functions of one board sit on different PCI paths (Socket Direct, multi-PF)" },
+	{ "data-direct-companion", SEVERITY_INFO, "the device is the data-direct companion of another one" },
+	{ "function-without-driver", SEVERITY_WARNING, "an RDMA-capable PCI function has no driver" },
+	{ "function-without-rdma-device", SEVERITY_INFO,
+	        "an RDMA-capable PCI function has a driver but no RDMA device in this namespace" },
+	{ "node-guid-zero", SEVERITY_WARNING,
+	        "the node GUID is zero: programs that use rdma_cm cannot tell devices apart" },
+	{ "vf-guid-zero", SEVERITY_WARNING, "an InfiniBand VF has no GUID yet, so no subnet manager serves it" },
+	/* ports */
+	{ "port-down", SEVERITY_WARNING, "the port is down" },
+	{ "port-waits-for-subnet-manager", SEVERITY_WARNING,
+	        "the link is up, but no subnet manager has made the port active" },
+	{ "port-without-netdev", SEVERITY_INFO,
+	        "no netdev of this namespace belongs to the Ethernet port: it has no usable GID" },
+	/* PCI */
+	{ "acs-redirect", SEVERITY_INFO,
+	        "ACS sends requests between devices up to the root: peer-to-peer DMA is slow or fails" },
+	{ "pcie-errors", SEVERITY_WARNING, "the PCIe error counters of the function are not zero" },
+	{ "pcie-link-downtrained", SEVERITY_WARNING, "a PCIe link runs slower or narrower than both of its ends can" },
+	{ "pcie-slot-limits-adapter", SEVERITY_INFO, "the PCIe port above the adapter can do less than the adapter" },
+	/* NUMA and process */
+	{ "memlock-limit-low", SEVERITY_WARNING,
+	        "RLIMIT_MEMLOCK is low and CAP_IPC_LOCK is missing: registering memory will fail" },
+	{ "memory-policy-elsewhere", SEVERITY_INFO, "the process's memory policy excludes the device's NUMA node" },
+	{ "numa-node-unknown", SEVERITY_INFO, "the firmware names no NUMA node for the device" },
+	{ "numa-nodes-cross-packages", SEVERITY_WARNING,
+	        "NUMA nodes and packages cross each other: the map is inconsistent" },
+	{ "process-on-another-node", SEVERITY_INFO, "the process may run on no CPU near the device" },
+	/* use from user space */
+	{ "uverbs-missing", SEVERITY_INFO, "the device cannot be used from user space: it has no uverbs device" },
+	{ "uverbs-not-accessible", SEVERITY_WARNING, "the uverbs device is missing here or may not be opened" },
+};
+
+const size_t finding_kind_count = sizeof(finding_kinds) / sizeof(finding_kinds[0]);
+
+const struct finding_kind *finding_kind(const char *id)
+{
+	for (size_t i = 0; i < finding_kind_count; i++)
+		if (!strcmp(finding_kinds[i].id, id))
+			return &finding_kinds[i];
+	return NULL;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/add.h"
+#include "check/topo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SUBJECT_SIZE = 80, TEXT_SIZE = 400 };
+
+/* A bond and the port that it was found on. */
+struct found_bond {
+	const struct host *host;
+	const struct port_netdev *netdev;
+	const struct bond *bond;
+	char subject[SUBJECT_SIZE];
+};
+
+/* "ens1f0 on node 0, ens2f0 on node 1" */
+__attribute__((format(printf, 2, 3))) static void append(char text[static TEXT_SIZE], const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text + used, TEXT_SIZE - used, format, args);
+	va_end(args);
+}
+
+static void evidence_of_members(const struct found_bond *found, struct report *report, struct finding *finding)
+{
+	list_each(member, &found->bond->members)
+		report_evidence(report, finding, "sysfs", member->name, "%s, numa_node %d",
+		        member->pci_address ? member->pci_address : "no PCI parent",
+		        member->numa_node.known ? (int)member->numa_node.value : -1);
+}
+
+static bool differ(struct num a, struct num b)
+{
+	return a.known && b.known && a.value != b.value;
+}
+
+/* One finding for each bond: packages that differ say more than nodes that differ. */
+static void check_places(const struct found_bond *found, struct report *report)
+{
+	const struct bond_member *first = found->bond->members.count ? found->bond->members.items[0] : NULL;
+	bool nodes = false, packages = false;
+	char places[TEXT_SIZE] = "";
+	list_each(member, &found->bond->members) {
+		nodes |= differ(member->numa_node, first->numa_node);
+		packages |= differ(member->package, first->package);
+		append(places, "%s%s on ", *places ? ", " : "", member->name);
+		if (member->numa_node.known)
+			append(places, "node %d", (int)member->numa_node.value);
+		else
+			append(places, "an unknown node");
+		if (member->package.known)
+			append(places, " (package %d)", (int)member->package.value);
+	}
+	if (!nodes && !packages)
+		return;
+	struct finding *finding = packages ? check_add(report, "bond-members-on-different-packages", found->subject,
+	                                             "the members are on different packages: %s", places)
+	                                   : check_add(report, "bond-members-on-different-nodes", found->subject,
+	                                             "the members are on different NUMA nodes: %s", places);
+	evidence_of_members(found, report, finding);
+	report_advice(finding, "Place threads and buffers by the member that is active, or bond ports of one adapter.");
+}
+
+/* Functions of one adapter differ in the last digit of their address, or share the board's GUID. */
+static bool same_slot(const char *a, const char *b)
+{
+	const char *dot_a = strrchr(a, '.'), *dot_b = strrchr(b, '.');
+	return dot_a && dot_b && dot_a - a == dot_b - b && !strncmp(a, b, (size_t)(dot_a - a));
+}
+
+static const char *board_of(const struct host *host, const struct bond_member *member)
+{
+	if (member->rdma_devices.count) {
+		const struct rdma_device *device = host_device(host, member->rdma_devices.items[0]);
+		if (device && device->software != FLAG_YES && device->sys_image_guid &&
+		        strcmp(device->sys_image_guid, "0000:0000:0000:0000"))
+			return device->sys_image_guid;
+	}
+	return NULL;
+}
+
+static bool different_adapters(const struct host *host, const struct bond_member *a, const struct bond_member *b)
+{
+	const char *board_a = board_of(host, a), *board_b = board_of(host, b);
+	if (!a->pci_address || !b->pci_address || same_slot(a->pci_address, b->pci_address))
+		return false;
+	/* Of a LAG one function has no device of its own, so a missing GUID says nothing. */
+	return !board_a || !board_b || strcmp(board_a, board_b);
+}
+
+static void check_adapters(const struct found_bond *found, struct report *report)
+{
+	const struct bond_member *first = found->bond->members.count ? found->bond->members.items[0] : NULL;
+	list_each(member, &found->bond->members) {
+		if (!different_adapters(found->host, first, member))
+			continue;
+		struct finding *finding = check_add(report, "bond-members-on-different-adapters", found->subject,
+		        "%s (%s) and %s (%s) belong to different adapters; mlx5 forms no RoCE LAG here", first->name,
+		        first->pci_address, member->name, member->pci_address);
+		evidence_of_members(found, report, finding);
+		return;
+	}
+}
+
+static void check_claims(const struct found_bond *found, struct report *report)
+{
+	char devices[TEXT_SIZE] = "";
+	const char *first = NULL;
+	int count = 0;
+	list_each(device, &found->host->devices) {
+		bool claims = false;
+		list_each(port, &device->ports)
+			list_each(netdev, &port->netdevs)
+				claims |= netdev->netdev == found->netdev->netdev;
+		if (!claims)
+			continue;
+		append(devices, "%s%s", count++ ? ", " : "", device->name);
+		if (!first)
+			first = device->name;
+	}
+	if (count < 2)
+		return;
+	struct finding *finding = check_add(report, "bond-claimed-by-several-devices", found->subject,
+	        "%d RDMA devices reach this bond: %s; a look-up by its IP address (rdma_cm) picks one of them", count,
+	        devices);
+	report_evidence(report, finding, "netlink", "RDMA_NLDEV_ATTR_NDEV_INDEX", "%s", devices);
+}
+
+static const char *word_or(const char *text, const char *otherwise)
+{
+	return text ? text : otherwise;
+}
+
+static void check_aggregators(const struct found_bond *found, struct report *report)
+{
+	const struct bond_facts *facts = found->netdev->netdev->bond_facts;
+	uint32_t active = 0;
+	list_each(member, &found->bond->members)
+		active += member->active == FLAG_YES;
+	list_each(member, &found->bond->members) {
+		bool up = member->mii_status && !strcmp(member->mii_status, "up");
+		if (!facts || !up || !differ(member->aggregator_id, facts->aggregator_id))
+			continue;
+		const struct bond_slave *slave = member->netdev->slave;
+		struct finding *finding = check_add(report, "bond-member-in-wrong-aggregator", found->subject,
+		        "%u of %u members active: %s is in aggregator %d, active is %d%s%s, though its MII status is "
+		        "up",
+		        active, found->bond->members.count, member->name, (int)member->aggregator_id.value,
+		        (int)facts->aggregator_id.value, slave && slave->churn ? ", churn state " : "",
+		        slave && slave->churn ? slave->churn : "");
+		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID", "%d",
+		        (int)member->aggregator_id.value);
+		report_evidence(report, finding, "rtnetlink", "partner", "%s", word_or(member->partner_mac, "unknown"));
+		report_advice(
+		        finding, "The ports at the other end must belong to one LAG of one switch (or one MLAG pair).");
+	}
+}
+
+/* A backup is idle on purpose; a member without a link, or one that LACP keeps out, is not. */
+static void check_members(const struct found_bond *found, struct report *report)
+{
+	const struct bond_facts *facts = found->netdev->netdev->bond_facts;
+	list_each(member, &found->bond->members) {
+		bool down = member->mii_status && strcmp(member->mii_status, "up");
+		bool elsewhere = facts && differ(member->aggregator_id, facts->aggregator_id);
+		if (!down && (elsewhere || member->in_sync != FLAG_NO || member->active != FLAG_NO))
+			continue;
+		struct finding *finding =
+		        down ? check_add(report, "bond-member-not-active", found->subject, "the link of %s is %s",
+		                       member->name, member->mii_status)
+		             : check_add(report, "bond-member-not-active", found->subject,
+		                       "LACP keeps %s out: it is not in sync with its partner", member->name);
+		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_MII_STATUS", "%s",
+		        word_or(member->mii_status, "unknown"));
+	}
+}
+
+static void check_speeds(const struct found_bond *found, struct report *report)
+{
+	const struct bond_member *first = found->bond->members.count ? found->bond->members.items[0] : NULL;
+	list_each(member, &found->bond->members)
+		if (differ(member->netdev->speed_mbps, first->netdev->speed_mbps))
+			check_add(report, "bond-mixed-speeds", found->subject, "%s runs at %d Mb/s, %s at %d Mb/s",
+			        first->name, (int)first->netdev->speed_mbps.value, member->name,
+			        (int)member->netdev->speed_mbps.value);
+}
+
+static void check_bond(const struct host *host, const struct port_netdev *netdev, struct report *report)
+{
+	struct found_bond found = { .host = host, .netdev = netdev, .bond = netdev->bond };
+	snprintf(found.subject, sizeof(found.subject), "net:%s", netdev->name);
+	if (found.bond->members.count == 1)
+		check_add(report, "bond-single-member", found.subject,
+		        "%s is the only member: neither redundancy nor LAG", found.bond->members.items[0]->name);
+	check_places(&found, report);
+	check_adapters(&found, report);
+	check_claims(&found, report);
+	check_aggregators(&found, report);
+	check_members(&found, report);
+	check_speeds(&found, report);
+}
+
+void check_bonds(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			list_each(netdev, &port->netdevs)
+				if (netdev->bond)
+					check_bond(host, netdev, report);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/add.h"
+#include "check/topo.h"
+#include "source/vendors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one board on several PCI paths ---- */
+
+static bool is_board_function(const struct rdma_device *device)
+{
+	return device->function.kind == FUNCTION_PF && device->sys_image_guid && device->pci->address &&
+	       strcmp(device->sys_image_guid, "0000:0000:0000:0000");
+}
+
+/* Domain, bus and device: functions of one slot differ only behind the dot. */
+static size_t slot_length(const char *address)
+{
+	const char *dot = strrchr(address, '.');
+	return dot ? (size_t)(dot - address) : strlen(address);
+}
+
+static bool same_slot(const char *a, const char *b)
+{
+	return slot_length(a) == slot_length(b) && !strncmp(a, b, slot_length(a));
+}
+
+static int node_of(const struct rdma_device *device)
+{
+	return device->pci->numa_node.known ? (int)device->pci->numa_node.value : -1;
+}
+
+static void check_board(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	char nodes[80] = "";
+	list_each(other, &host->devices) {
+		if (other == device)
+			return; /* pairs are told at the later one */
+		if (!is_board_function(other) || strcmp(device->sys_image_guid, other->sys_image_guid) ||
+		        same_slot(device->pci->address, other->pci->address))
+			continue;
+		if (node_of(device) >= 0 && node_of(other) >= 0)
+			snprintf(nodes, sizeof(nodes), ", NUMA nodes %d and %d", node_of(other), node_of(device));
+		struct finding *finding = check_add(report, "adapter-on-several-pci-paths", device->name,
+		        "%s (%s) and %s (%s) are functions of one board (same sys_image_guid) on different PCI "
+		        "paths%s: "
+		        "Socket Direct or multi-PF, not two adapters",
+		        other->name, other->pci->address, device->name, device->pci->address, nodes);
+		report_evidence(report, finding, "RDMA device", "sys_image_guid", "%s", device->sys_image_guid);
+	}
+}
+
+/* ---- functions without a device ---- */
+
+static bool has_device(const struct host *host, const struct pci_function *function)
+{
+	list_each(device, &host->devices)
+		if (device->pci && device->pci->address && !strcmp(device->pci->address, function->address))
+			return true;
+	return false;
+}
+
+/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
+static bool is_in_lag(const struct host *host, const struct pci_function *function)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			list_each(netdev, &port->netdevs)
+				if (netdev->pci_address && !strcmp(netdev->pci_address, function->address))
+					return true;
+	return false;
+}
+
+/* The netdev that the kernel says is on the function. */
+static const char *netdev_of(const struct host *host, const struct pci_function *function)
+{
+	list_each(netdev, &host->netdevs)
+		if ((netdev->parent_name && !strcmp(netdev->parent_name, function->address)) || netdev->pci == function)
+			return netdev->name;
+	return NULL;
+}
+
+static bool is_given_away(const char *driver)
+{
+	return !strcmp(driver, "vfio-pci") || !strcmp(driver, "pci-stub") || !strcmp(driver, "uio_pci_generic") ||
+	       !strcmp(driver, "igb_uio");
+}
+
+static void check_function(const struct host *host, const struct pci_function *function, struct report *report)
+{
+	char subject[80];
+	if (!vendor_has_rdma(function->vendor) || has_device(host, function) || is_in_lag(host, function))
+		return;
+	snprintf(subject, sizeof(subject), "pci:%s", function->address);
+	if (!function->driver) {
+		struct finding *finding = check_add(report, "function-without-driver", subject,
+		        "an adapter of an RDMA vendor (%04x:%04x) has no driver", (unsigned int)function->vendor.value,
+		        (unsigned int)function->device.value);
+		report_advice(finding,
+		        "Load the vendor's driver, or see in the kernel log why it did not take the function.");
+		return;
+	}
+	if (is_given_away(function->driver))
+		return;
+	const char *netdev = netdev_of(host, function);
+	struct finding *finding = check_add(report, "function-without-rdma-device", subject,
+	        "%s%shas the driver %s but no RDMA device in this namespace%s", netdev ? netdev : "", netdev ? " " : "",
+	        function->driver,
+	        host->rdma_netns_mode == NETNS_EXCLUSIVE ? " (netns mode exclusive: it may be in another namespace)"
+	                                                 : "");
+	if (host->rdma_netns_mode)
+		report_evidence(report, finding, "netlink", "RDMA_NLDEV_SYS_ATTR_NETNS_MODE", "%s",
+		        netns_mode_names[host->rdma_netns_mode]);
+}
+
+void check_functions(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices)
+		if (is_board_function(device))
+			check_board(host, device, report);
+	list_each(function, &host->pci_functions)
+		check_function(host, function, report);
+}

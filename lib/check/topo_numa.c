@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cleanup.h"
+#include "check/add.h"
+#include "check/topo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool intersects(const char *a, const char *b)
+{
+	autocall(cpuset_free) struct cpuset set_a = { 0 }, set_b = { 0 };
+	/* What cannot be read is not used against anyone. */
+	if (!a || !b || cpuset_parse(a, &set_a) || cpuset_parse(b, &set_b))
+		return true;
+	return cpuset_intersects(&set_a, &set_b);
+}
+
+/* Where the device reaches memory: its own function, or that of its only netdev. */
+static const struct pci_function *place_of(const struct rdma_device *device)
+{
+	if (device->pci)
+		return device->pci;
+	list_each(port, &device->ports) {
+		const struct netdev *netdev = port_netdev(port);
+		if (netdev && netdev->pci)
+			return netdev->pci;
+	}
+	return NULL;
+}
+
+static void check_unknown(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	if (host->numa_nodes.count < 2 || !device->pci || device->pci->numa_node.known)
+		return;
+	struct finding *finding = check_add(report, "numa-node-unknown", device->name,
+	        "the firmware names no NUMA node for %s; its local CPUs are %s", device->pci->address,
+	        device->pci->local_cpus ? device->pci->local_cpus : "unknown too");
+	report_evidence(report, finding, "sysfs", "numa_node", "-1 or unreadable");
+}
+
+/* "0,2" for the nodes whose CPUs the process may use. */
+static void nodes_of_cpus(const struct host *host, const char *cpus, char text[static 64])
+{
+	text[0] = '\0';
+	list_each(node, &host->numa_nodes) {
+		size_t used = strlen(text);
+		if (node->cpus && *node->cpus && intersects(node->cpus, cpus))
+			snprintf(text + used, 64 - used, "%s%d", used ? "," : "", (int)node->id.value);
+	}
+}
+
+static void check_process(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	const struct pci_function *place = place_of(device);
+	const struct process_facts *process = &host->process;
+	char nodes[64];
+	if (!place || !place->numa_node.known || host->numa_nodes.count < 2)
+		return;
+	int node = (int)place->numa_node.value;
+	if (place->local_cpus && *place->local_cpus && process->cpus && !intersects(place->local_cpus, process->cpus)) {
+		nodes_of_cpus(host, process->cpus, nodes);
+		struct finding *finding = check_add(report, "process-on-another-node", device->name,
+		        "this process may run on node %s only, %s is on node %d", nodes, device->name, node);
+		report_evidence(report, finding, "sched_getaffinity(2)", "cpus", "%s", process->cpus);
+		report_evidence(report, finding, "sysfs", "local_cpulist", "%s", place->local_cpus);
+	}
+	bool bound = process->memory_policy &&
+	             (!strcmp(process->memory_policy, "bind") || !strncmp(process->memory_policy, "preferred", 9));
+	char own[16];
+	snprintf(own, sizeof(own), "%d", node);
+	if (bound && process->memory_nodes && *process->memory_nodes && !intersects(own, process->memory_nodes)) {
+		struct finding *finding = check_add(report, "memory-policy-elsewhere", device->name,
+		        "memory of this process comes from node %s (%s), %s is on node %d", process->memory_nodes,
+		        process->memory_policy, device->name, node);
+		report_evidence(report, finding, "get_mempolicy(2)", "nodes", "%s", process->memory_nodes);
+	}
+}
+
+static uint32_t packages_of_node(const struct host *host, const struct numa_node *node)
+{
+	uint32_t count = 0;
+	list_each(package, &host->packages)
+		count += node->cpus && *node->cpus && package->cpus && intersects(node->cpus, package->cpus);
+	return count;
+}
+
+/* One node over two packages is a setting (NPS0); two nodes that both lie over the same two packages are a mistake. */
+static void check_map(const struct host *host, struct report *report)
+{
+	uint32_t crossing = 0;
+	const struct numa_node *first = NULL;
+	list_each(node, &host->numa_nodes)
+		if (packages_of_node(host, node) > 1) {
+			crossing++;
+			first = first ? first : node;
+		}
+	if (crossing < 2)
+		return;
+	struct finding *finding = check_add(report, "numa-nodes-cross-packages", "host",
+	        "%u NUMA nodes have CPUs of several packages: the topology (of a virtual machine?) is inconsistent",
+	        crossing);
+	report_evidence(report, finding, "sysfs", "cpulist", "node %d: %s", (int)first->id.value, first->cpus);
+	list_each(package, &host->packages)
+		report_evidence(report, finding, "sysfs", "package_cpus_list", "package %d: %s", (int)package->id.value,
+		        package->cpus);
+}
+
+static void check_memlock(const struct host *host, struct report *report)
+{
+	enum { ENOUGH = 64 << 20 };
+	const struct process_facts *process = &host->process;
+	if (!process->memlock_soft_bytes.known || process->memlock_soft_bytes.value < 0 ||
+	        process->memlock_soft_bytes.value >= ENOUGH || process->cap_ipc_lock != FLAG_NO)
+		return;
+	struct finding *finding = check_add(report, "memlock-limit-low", "host",
+	        "this process may lock %lld KiB of memory and lacks CAP_IPC_LOCK: registering more fails",
+	        (long long)process->memlock_soft_bytes.value / 1024);
+	report_evidence(report, finding, "getrlimit(2)", "RLIMIT_MEMLOCK", "%lld",
+	        (long long)process->memlock_soft_bytes.value);
+	report_advice(finding,
+	        "Raise memlock in limits.conf or LimitMEMLOCK= of the service, for a container --ulimit memlock.");
+}
+
+void check_numa(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices) {
+		check_unknown(host, device, report);
+		check_process(host, device, report);
+	}
+	check_map(host, report);
+	check_memlock(host, report);
+}

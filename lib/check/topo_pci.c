@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/add.h"
+#include "check/topo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINK_TEXT_SIZE = 48 };
+
+/* Payload of a link in Mb/s: 8b/10b up to 5 GT/s, 128b/130b above. */
+static int64_t capacity(struct num mtps, struct num width)
+{
+	if (!mtps.known || !width.known)
+		return 0;
+	return mtps.value <= 5000 ? mtps.value * width.value * 8 / 10 : mtps.value * width.value * 128 / 130;
+}
+
+static void link_text(struct num mtps, struct num width, char text[static LINK_TEXT_SIZE])
+{
+	char speed[24] = "? GT/s";
+	if (mtps.known)
+		snprintf(
+		        speed, sizeof(speed), mtps.value % 1000 ? "%.1f GT/s" : "%.0f GT/s", (double)mtps.value / 1000);
+	if (width.known)
+		snprintf(text, LINK_TEXT_SIZE, "x%d at %s", (int)width.value, speed);
+	else
+		snprintf(text, LINK_TEXT_SIZE, "%s", speed);
+}
+
+static struct num less(struct num a, struct num b)
+{
+	return !a.known || (b.known && b.value < a.value) ? b : a;
+}
+
+static bool below(struct num a, struct num b)
+{
+	return a.known && b.known && a.value < b.value;
+}
+
+/* The link above a hop; the port above it is NULL where the path begins with this hop. */
+struct link {
+	const struct pci_hop *above, *hop;
+	struct num able_speed, able_width; /* of both ends */
+};
+
+static bool has_link(const struct pci_function *function, uint32_t i, struct link *link)
+{
+	*link = (struct link){ .hop = function->path.items[i] };
+	link->above = i ? function->path.items[i - 1] : NULL;
+	if (link->hop->kind == PCI_ROOT_PORT || link->hop->kind == PCI_SWITCH_DOWNSTREAM)
+		return false; /* inside the root complex or the switch; its link is told at the hop below */
+	link->able_speed = link->hop->max_speed_mtps;
+	link->able_width = link->hop->max_width;
+	if (link->above) {
+		link->able_speed = less(link->able_speed, link->above->max_speed_mtps);
+		link->able_width = less(link->able_width, link->above->max_width);
+	}
+	return link->hop->speed_mtps.known || link->hop->width.known;
+}
+
+static const struct pci_hop *narrowest(const struct pci_function *function)
+{
+	const struct pci_hop *least = NULL;
+	struct link link;
+	for (uint32_t i = 0; i < function->path.count; i++) {
+		const struct pci_hop *hop = function->path.items[i];
+		if (has_link(function, i, &link) && capacity(hop->speed_mtps, hop->width) &&
+		        (!least || capacity(hop->speed_mtps, hop->width) < capacity(least->speed_mtps, least->width)))
+			least = hop;
+	}
+	return least;
+}
+
+static void check_link(const struct rdma_device *device, const struct pci_function *function, const struct link *link,
+        struct report *report)
+{
+	char subject[80], now[LINK_TEXT_SIZE], able[LINK_TEXT_SIZE];
+	const struct pci_hop *hop = link->hop;
+	const char *least = narrowest(function) == hop ? ", the narrowest of the path" : "";
+	snprintf(subject, sizeof(subject), "pci:%s", hop->address);
+	link_text(hop->speed_mtps, hop->width, now);
+	if (below(hop->speed_mtps, link->able_speed) || below(hop->width, link->able_width)) {
+		link_text(link->able_speed, link->able_width, able);
+		struct finding *finding = check_add(report, "pcie-link-downtrained", subject,
+		        "the link%s%s to %s runs %s of %s%s (on the way to %s)", link->above ? " from " : "",
+		        link->above ? link->above->address : "", hop->address, now, able, least, device->name);
+		report_evidence(report, finding, "sysfs", "current_link", "%s", now);
+		report_evidence(report, finding, "sysfs", "max_link", "%s", able);
+		report_advice(
+		        finding, "Reseat the adapter, look at the riser and at the slot's setting in the firmware.");
+	} else if (below(link->able_speed, hop->max_speed_mtps) || below(link->able_width, hop->max_width)) {
+		link_text(hop->max_speed_mtps, hop->max_width, able);
+		struct finding *finding = check_add(report, "pcie-slot-limits-adapter", subject,
+		        "%s can %s, the port %s above it limits the link to %s%s (on the way to %s)", hop->address,
+		        able, link->above ? link->above->address : "", now, least, device->name);
+		report_evidence(report, finding, "sysfs", "max_link", "%s", able);
+	}
+}
+
+static void check_acs(const struct rdma_device *device, const struct pci_function *function, struct report *report)
+{
+	char subject[80];
+	list_each(hop, &function->path) {
+		if (!hop->acs || !strstr(hop->acs, "request-redirect"))
+			continue;
+		snprintf(subject, sizeof(subject), "pci:%s", hop->address);
+		struct finding *finding = check_add(report, "acs-redirect", subject,
+		        "ACS redirects requests on the bridge above %s: peer-to-peer DMA (GPUDirect) goes through the "
+		        "root complex",
+		        device->name);
+		report_evidence(report, finding, "PCI configuration space", "ACS control", "%s", hop->acs);
+	}
+}
+
+static void check_errors(const struct pci_function *function, struct report *report)
+{
+	char subject[80];
+	const struct aer_facts *aer = function->aer;
+	if (!aer || (aer->correctable.value <= 0 && aer->nonfatal.value <= 0 && aer->fatal.value <= 0))
+		return;
+	snprintf(subject, sizeof(subject), "pci:%s", function->address);
+	struct finding *finding = check_add(report, "pcie-errors", subject,
+	        "PCIe errors since boot: %lld corrected, %lld not fatal, %lld fatal", (long long)aer->correctable.value,
+	        (long long)aer->nonfatal.value, (long long)aer->fatal.value);
+	if (finding && aer->nonfatal.value <= 0 && aer->fatal.value <= 0)
+		finding->severity = SEVERITY_INFO; /* the link layer repaired them */
+	report_evidence(report, finding, "sysfs", "aer_dev_correctable", "%lld", (long long)aer->correctable.value);
+	report_evidence(report, finding, "sysfs", "aer_dev_nonfatal", "%lld", (long long)aer->nonfatal.value);
+	report_evidence(report, finding, "sysfs", "aer_dev_fatal", "%lld", (long long)aer->fatal.value);
+}
+
+static void check_path(const struct rdma_device *device, const struct pci_function *function, struct report *report)
+{
+	struct link link;
+	for (uint32_t i = 0; i < function->path.count; i++)
+		if (has_link(function, i, &link))
+			check_link(device, function, &link, report);
+	check_acs(device, function, report);
+	check_errors(function, report);
+}
+
+void check_pci(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices) {
+		if (device->pci)
+			check_path(device, device->pci, report);
+		list_each(port, &device->ports)
+			list_each(netdev, &port->netdevs)
+				if (netdev->netdev->pci && netdev->netdev->pci != device->pci)
+					check_path(device, netdev->netdev->pci, report);
+	}
+}
