@@ -52,6 +52,30 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	return result;
 }
 
+/* ---- what belongs to this document ---- */
+
+static bool has_key(const struct record *record, const char *key)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if (!strcmp(record->fields[i].key, key) ||
+			(record->fields[i].record && has_key(record->fields[i].record, key)))
+			return true;
+	return false;
+}
+
+/* Facts of topo that no field of this document shows, such as the MTUs, are not missing here. */
+static void drop_unrelated(struct report *report)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < report->not_collected.count; i++) {
+		struct not_collected *entry = report->not_collected.items[i];
+		if (!strcmp(entry->what, "netdevs") || has_key(&gid_record, entry->what) ||
+			!has_key(&topo_record, entry->what))
+			report->not_collected.items[kept++] = entry;
+	}
+	report->not_collected.count = kept;
+}
+
 static int say_unknown_device(const struct host *host, const char *name, struct error *error)
 {
 	char known[200] = "";
@@ -83,6 +107,7 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 	int result = collect_host(origin, look->host, &options, error);
 	if (!result && request->device && !collect_find_device(look->host, request->device))
 		result = say_unknown_device(look->host, request->device, error);
+	drop_unrelated(&look->host->report);
 	int judged = gid_judge(look->host, look->document);
 	return result ? result : judged;
 }

@@ -22,7 +22,7 @@ struct table_check {
 static void entry_subject(const struct gid_entry *entry, char subject[static SUBJECT_SIZE])
 {
 	snprintf(subject, SUBJECT_SIZE, "%s/%" PRId64 "/gid/%" PRId64, entry->device, entry->port.value,
-		entry->index.value);
+	        entry->index.value);
 }
 
 static void add_gid_evidence(struct report *report, struct finding *finding, const struct gid_entry *entry)
@@ -43,11 +43,12 @@ static void check_stale(struct report *report, const struct gid_entry *entry)
 	bool mac = gid_is_link_local(entry->bytes, false) && gid_has_eui64(entry->bytes) && entry->link &&
 	           entry->link->mac;
 	struct finding *finding = report_finding(report, mac ? "gid-mac-mismatch" : "gid-stale", SEVERITY_WARNING,
-		subject, "stale GID: %s", entry->state_reason);
+	        subject, "stale GID: %s", entry->state_reason);
 	add_gid_evidence(report, finding, entry);
 	if (mac)
 		report_evidence(report, finding, "RTM_GETLINK", "IFLA_ADDRESS", "%s", entry->link->mac);
-	report_advice(finding, "do not use this index; taking the netdev down and up again lets the kernel renew its entries");
+	report_advice(finding,
+	        "do not use this index; taking the netdev down and up again lets the kernel renew its entries");
 }
 
 /* Once for each group: at its lowest index. */
@@ -65,9 +66,15 @@ static void check_duplicate(const struct table_check *check, const struct gid_en
 		return;
 	char subject[SUBJECT_SIZE];
 	entry_subject(entry, subject);
+	/* Each VLAN netdev repeats the link-local GID of the netdev below it: that is how it has to be. */
+	bool usual = entry->scope == GID_SCOPE_LINK_LOCAL &&
+	             (entry->vlan.known != twin->vlan.known || entry->vlan.value != twin->vlan.value);
+	if (usual)
+		return;
 	struct finding *finding = report_finding(check->report, "gid-duplicate", SEVERITY_WARNING, subject,
-		"duplicate GID at %" PRId64 " (%s) and %" PRId64 " (%s)", entry->index.value,
-		entry->netdev ? entry->netdev : "no netdev", twin->index.value, twin->netdev ? twin->netdev : "no netdev");
+	        "duplicate GID at %" PRId64 " (%s) and %" PRId64 " (%s)", entry->index.value,
+	        entry->netdev ? entry->netdev : "no netdev", twin->index.value,
+	        twin->netdev ? twin->netdev : "no netdev");
 	add_gid_evidence(check->report, finding, entry);
 	report_advice(finding, "give the index explicitly: a look-up by GID finds the lower one, whatever its netdev");
 }
@@ -79,8 +86,8 @@ static void check_down(struct report *report, const struct gid_entry *entry)
 		return;
 	char subject[SUBJECT_SIZE];
 	entry_subject(entry, subject);
-	struct finding *finding = report_finding(report, "gid-netdev-down", SEVERITY_INFO, subject,
-		"netdev %s of the entry is down", entry->link->name);
+	struct finding *finding = report_finding(
+	        report, "gid-netdev-down", SEVERITY_INFO, subject, "netdev %s of the entry is down", entry->link->name);
 	report_evidence(report, finding, "RTM_GETLINK", "IFF_UP", "no");
 }
 
@@ -113,15 +120,16 @@ static void check_none(const struct table_check *check, const struct counts *cou
 	struct finding *finding;
 	if (counts->foreign)
 		finding = report_finding(check->report, "gid-none", SEVERITY_WARNING, check->subject,
-			"the device is visible, but all its %u GIDs belong to other network namespaces or are stale",
-			check->port.count);
+		        "the device is visible, but all its %u GIDs belong to other network namespaces or are stale",
+		        check->port.count);
 	else
 		finding = report_finding(check->report, "gid-none", SEVERITY_WARNING, check->subject,
-			"the device is visible, but has %s in this network namespace",
-			check->port.count ? "only stale GIDs" : "no GID");
+		        "the device is visible, but has %s in this network namespace",
+		        check->port.count ? "only stale GIDs" : "no GID");
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
-	report_advice(finding, "give this namespace a netdev of the device (macvlan, ipvlan, SR-IOV VF or the netdev itself) "
-			       "with an address");
+	report_advice(finding,
+	        "give this namespace a netdev of the device (macvlan, ipvlan, SR-IOV VF or the netdev itself) "
+	        "with an address");
 }
 
 static void check_roce(const struct table_check *check)
@@ -133,13 +141,13 @@ static void check_roce(const struct table_check *check)
 	}
 	if (!counts.v2 && !counts.unknown_type) {
 		struct finding *finding = report_finding(check->report, "gid-roce-v1-only", SEVERITY_WARNING,
-			check->subject, "RoCE v1 only: no router forwards it");
+		        check->subject, "RoCE v1 only: no router forwards it");
 		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
 		report_advice(finding, "peers must be in the same L2 segment and use RoCE v1 as well");
 	}
 	if (!counts.routable) {
 		struct finding *finding = report_finding(check->report, "gid-link-local-only", SEVERITY_WARNING,
-			check->subject, "only link-local GIDs: peers in the same L2 segment only");
+		        check->subject, "only link-local GIDs: peers in the same L2 segment only");
 		report_evidence(check->report, finding, "GID table", "routable entries", "0");
 		report_advice(finding, "give the netdev an IPv4 or IPv6 address");
 	}
@@ -149,11 +157,11 @@ static void check_full(const struct table_check *check)
 {
 	const struct gid_table *table = check->port.table;
 	if (gid_port_transport(&check->port) != TRANSPORT_ROCE || !table->size.known || !table->used.known ||
-		!table->size.value || table->used.value < table->size.value)
+	        !table->size.value || table->used.value < table->size.value)
 		return;
 	struct finding *finding = report_finding(check->report, "gid-table-full", SEVERITY_WARNING, check->subject,
-		"GID table %" PRId64 "/%" PRId64 " used: new addresses get no GID", table->used.value,
-		table->size.value);
+	        "GID table %" PRId64 "/%" PRId64 " used: new addresses get no GID", table->used.value,
+	        table->size.value);
 	report_evidence(check->report, finding, "GID table", "used", "%" PRId64, table->used.value);
 	report_advice(finding, "remove addresses or netdevs that are not needed on this port");
 }
@@ -178,7 +186,7 @@ static const char *names_in_subnet(struct host *host, const struct address *addr
 			uint8_t gid[16];
 			gid_from_address(theirs, gid);
 			if (theirs->family != address->family || theirs->prefix_length != address->prefix_length ||
-				!gid_same_subnet(own, gid, address->prefix_length) || netdev->admin_up == FLAG_NO)
+			        !gid_same_subnet(own, gid, address->prefix_length) || netdev->admin_up == FLAG_NO)
 				continue;
 			*first = *first ? *first : netdev;
 			names = names ? arena_printf(host->arena, "%s, %s", names, netdev->name) : netdev->name;
@@ -200,12 +208,13 @@ static void report_subnet(struct host *host, const struct netdev *netdev, const 
 	gid_format_ip(gid, ip);
 	snprintf(subject, sizeof(subject), "net:%s", netdev->name);
 	struct finding *finding = report_finding(&host->report, "gid-same-subnet", SEVERITY_WARNING, subject,
-		"%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets may "
-		"arrive at another adapter",
-		names);
+	        "%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets "
+	        "may "
+	        "arrive at another adapter",
+	        names);
 	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, address->prefix_length);
 	report_advice(finding, "put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
-			       "source-based routing");
+	                       "source-based routing");
 }
 
 static bool is_first_of_subnet(const struct netdev *netdev, uint32_t index)
@@ -217,7 +226,7 @@ static bool is_first_of_subnet(const struct netdev *netdev, uint32_t index)
 		uint8_t gid[16];
 		gid_from_address(netdev->addresses.items[i], gid);
 		if (netdev->addresses.items[i]->family == address->family &&
-			gid_same_subnet(own, gid, address->prefix_length))
+		        gid_same_subnet(own, gid, address->prefix_length))
 			return false;
 	}
 	return true;
@@ -235,7 +244,7 @@ static void check_subnets(struct host *host, const struct gid_document *document
 			enum gid_scope scope = gid_scope_of(gid);
 			/* IPv6 neighbour discovery answers on the netdev of the address only: no flux there. */
 			if (!gid_is_ipv4(gid) || scope == GID_SCOPE_LINK_LOCAL || scope == GID_SCOPE_LOOPBACK ||
-				address->prefix_length == 32)
+			        address->prefix_length == 32)
 				continue;
 			if (is_first_of_subnet(netdev, i) && netdevs_in_subnet(host, netdev, address) > 1)
 				report_subnet(host, netdev, address);

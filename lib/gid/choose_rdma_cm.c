@@ -70,7 +70,7 @@ static bool is_entry_of(const struct gid_entry *entry, const struct netdev *netd
 {
 	uint8_t gid[16];
 	gid_from_address(address, gid);
-	return entry->type == (int)type && entry->link == netdev && !memcmp(entry->bytes, gid, sizeof(gid));
+	return (!entry->type || entry->type == (int)type) && entry->link == netdev && !memcmp(entry->bytes, gid, sizeof(gid));
 }
 
 static void reject(struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, enum gid_type type)
