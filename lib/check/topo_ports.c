@@ -106,7 +106,8 @@ void check_ports(const struct host *host, struct report *report)
 		list_each(port, &device->ports) {
 			snprintf(subject, sizeof(subject), "%s/%d", device->name, (int)port->number.value);
 			check_state(device, port, subject, report);
-			check_netdev(port, subject, report);
+			if (host->netdevs.count) /* else they were not read */
+				check_netdev(port, subject, report);
 		}
 	}
 }

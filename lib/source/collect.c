@@ -58,7 +58,7 @@ static void read_links(struct origin *origin, struct host *host)
 {
 	host->link_source = SOURCE_NETLINK;
 	int error = rtnl_read_links(origin, host);
-	if (error || !host->netdevs.count) {
+	if (error) {
 		host->netdevs.count = 0;
 		host->link_source = SOURCE_SYSFS;
 		int failed = net_sysfs_list(origin, host);
