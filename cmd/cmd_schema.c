@@ -7,6 +7,7 @@
 #include "model/evidence.h"
 #include "model/gid.h"
 #include "render/json.h"
+#include "verdict/explain_query.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ static const struct {
 	{ "gid", &gid_record },
 	{ "probe", &probe_record },
 	{ "compare", &comparison_record },
+	{ "explain", &explain_record },
 };
 
 static int print_schema(const char *name, const struct record *record)
@@ -38,17 +40,17 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind != 1)
-		return usage_error(command, "the name of one document is needed: topo, gid, probe or compare");
+		return usage_error(command, "the name of one document is needed: topo, gid, probe, compare or explain");
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
 		if (!strcmp(documents[i].name, argv[optind]))
 			return print_schema(documents[i].name, documents[i].record);
-	return usage_error(command, "'%s' is no document: topo, gid, probe, compare", argv[optind]);
+	return usage_error(command, "'%s' is no document: topo, gid, probe, compare, explain", argv[optind]);
 }
 
 const struct command schema_command = {
 	.name = "schema",
 	.arguments = "DOCUMENT",
-	.summary = "Prints the JSON Schema of a document: topo, gid, probe or compare.",
+	.summary = "Prints the JSON Schema of a document: topo, gid, probe, compare or explain.",
 	.options = (const struct option_help[]){ { 0 } },
 	.run = run,
 };

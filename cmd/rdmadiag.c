@@ -34,6 +34,7 @@ static const struct command *const commands[] = {
 	&gid_command,
 	&probe_command,
 	&compare_command,
+	&explain_command,
 	&schema_command,
 	NULL,
 };

@@ -359,15 +359,20 @@ static struct rung succeeded_rung(const struct operation *operation)
 	return rung;
 }
 
-/* A completion with success proves what came before it, whether or not somebody looked. */
-static void fill_what_follows(struct rung rungs[RUNGS])
+/*
+ * A completion with success proves what came before it, whether or not somebody looked; a completion that was taken was
+ * there. Landing is the exception: only the peer can say that the bytes are right.
+ */
+static void fill_what_follows(const struct operation *operation, struct rung rungs[RUNGS])
 {
-	enum { TAKEN = 2, LANDED = 5, COMPLETED, CONSUMED, SUCCEEDED };
-	bool success = rungs[SUCCEEDED].state == RUNG_YES;
-	for (int i = 0; i < SUCCEEDED; i++)
-		if (rungs[i].state == RUNG_UNKNOWN && i != LANDED &&
-		        (success || (i == COMPLETED && rungs[CONSUMED].state == RUNG_YES)))
+	enum { PUBLISHED = 1, LANDED = 5, COMPLETED, CONSUMED, SUCCEEDED };
+	bool success = rungs[SUCCEEDED].state == RUNG_YES, taken = rungs[CONSUMED].state == RUNG_YES;
+	for (int i = 0; i < SUCCEEDED; i++) {
+		bool proved = success ? i != LANDED : taken && i == COMPLETED;
+		bool missed = i == COMPLETED || (i == PUBLISHED && operation->doorbell_recorded != FLAG_NO);
+		if (proved && (rungs[i].state == RUNG_UNKNOWN || (rungs[i].state == RUNG_NO && missed)))
 			rungs[i].state = RUNG_FOLLOWS;
+	}
 }
 
 static void fill_rungs(const struct out *out, const struct operation *operation, struct rung rungs[RUNGS])
@@ -395,17 +400,22 @@ static void fill_rungs(const struct out *out, const struct operation *operation,
 	if (refused)
 		for (int i = 1; i < RUNGS; i++)
 			rungs[i].state = RUNG_NO;
-	fill_what_follows(rungs);
+	fill_what_follows(operation, rungs);
 }
 
-/* The first rung above which nothing was reached; RUNGS: all were. */
-static int stopping_rung(const struct rung rungs[RUNGS])
+/*
+ * The first rung that was not reached although none below it was either; RUNGS: all were. A completion with an error is
+ * no progress: the request stopped on its way to the peer's memory.
+ */
+static int stopping_rung(const struct operation *operation, const struct rung rungs[RUNGS])
 {
+	enum { LANDED = 5, SUCCEEDED = 8 };
+	bool error = operation->wc_status.known && operation->wc_status.value;
 	int last = -1;
-	for (int i = 0; i < RUNGS; i++)
+	for (int i = 0; i <= (error ? LANDED : RUNGS - 1); i++)
 		if (rungs[i].state >= RUNG_YES)
 			last = i;
-	return last + 1;
+	return error && last == LANDED ? SUCCEEDED : last + 1;
 }
 
 static const char *rung_mark(const struct out *out, const struct rung *rung)
@@ -462,7 +472,7 @@ static void say_ladder(const struct out *out, const struct operation *operation)
 {
 	struct rung rungs[RUNGS];
 	fill_rungs(out, operation, rungs);
-	int stop = stopping_rung(rungs);
+	int stop = stopping_rung(operation, rungs);
 	/* A peer that was never asked to confirm is not a stop. */
 	if (stop == RUNGS - 1 && rungs[stop].state == RUNG_UNKNOWN)
 		stop = RUNGS;

@@ -22,6 +22,13 @@ static const struct errno_explanation errno_table[] = {
 	{ "ibv_get_device_list", EPERM,
 	        { "This process may not look at RDMA devices.", L(CONFIGURATION), "Check permission and namespaces.",
 	                "ibv_get_device_list(3)" } },
+	{ "find-device", ENODEV,
+	        { "There is no RDMA device of this name here, or none at all.", L(CONFIGURATION) | L(APPLICATION),
+	                "Run rdmadiag topo; a device may be in another network namespace, or its driver not loaded.",
+	                "sysfs, class/infiniband" } },
+	{ "ibv_query_port", EINVAL,
+	        { "The device has no port of this number.", L(APPLICATION), "See the ports in rdmadiag topo.",
+	                "ibv_query_port(3)" } },
 	{ "ibv_open_device", EACCES,
 	        { "This process may not open the device file, by its mode or by a security module.", L(CONFIGURATION),
 	                "Check the mode of /dev/infiniband/uverbsN (0666 with the distribution's udev rules) and the "

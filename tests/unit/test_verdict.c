@@ -185,5 +185,12 @@ int main(void)
 		tests[2 * i] = (struct CMUnitTest){ entries[i]->d_name, test_record, NULL, NULL, path };
 		tests[2 * i + 1] = (struct CMUnitTest){ entries[i]->d_name, test_confirmed_has_twin, NULL, NULL, path };
 	}
-	return tests ? _cmocka_run_group_tests("records", tests, (size_t)count * 2, NULL, NULL) : 1;
+	int failed = tests ? _cmocka_run_group_tests("records", tests, (size_t)count * 2, NULL, NULL) : 1;
+	for (int i = 0; i < count; i++) {
+		free(tests ? tests[2 * i].initial_state : NULL);
+		free(entries[i]);
+	}
+	free(entries);
+	free(tests);
+	return failed;
 }

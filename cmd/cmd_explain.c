@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* explain: what one code means, from the tables that the verdict uses. */
+#include "cmd.h"
+
+#include "verdict/explain_query.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { ARENA_SIZE = 1 << 20 };
+
+static void print_explanation(const struct explain_document *document)
+{
+	printf("%s", document->kind);
+	if (document->context)
+		printf(" %s", document->context);
+	if (document->number.known && document->context && !document->name)
+		printf(" 0x%" PRIx64, (uint64_t)document->number.value);
+	else if (document->number.known)
+		printf(" %" PRId64, document->number.value);
+	printf("%s%s\n  %s\n", document->name ? " " : "", document->name ? document->name : "", document->meaning);
+	if (document->next)
+		printf("  %s\n", document->next);
+	for (uint32_t i = 0; i < document->layers.count; i++)
+		printf("%s%s", i ? ", " : "  speaks of: ", document->layers.items[i]);
+	printf("%s  source: %s\n", document->layers.count ? "\n" : "", document->source);
+}
+
+static int explain(const struct command *command, const char *what, const struct common_options *common)
+{
+	struct error error = { 0 };
+	struct explain_document document;
+	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_SIZE);
+	if (!arena) {
+		complain("no memory");
+		return EXIT_NOTHING;
+	}
+	struct report report = { .arena = arena };
+	int result = explain_query(what, arena, &document, &error);
+	if (result == -EINVAL)
+		return usage_error(command, "%s", error.text);
+	if (result) {
+		complain("%s", error.text);
+		report_missing(&report, "meaning", "host", 0, "%s", error.text);
+	}
+	if (common->json)
+		print_document("rdmadiag.explain", common, "live", NULL, &explain_record, &document, &report);
+	else if (!result)
+		print_explanation(&document);
+	return result ? EXIT_NOTHING : EXIT_DONE;
+}
+
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	int option = command_getopt(command, argc, argv, common);
+	if (option != OPTION_END)
+		return option_status(option);
+	if (argc - optind != 1)
+		return usage_error(command,
+		        "one code is needed, as in wc:12, vendor:mlx5:0x81, errno:RTR:110, event:CQ_ERR, "
+		        "finding:ID or counter:NAME");
+	return explain(command, argv[optind], common);
+}
+
+const struct command explain_command = {
+	.name = "explain",
+	.arguments = "WHAT",
+	.summary = "Says what a code means, which layer it speaks of, and what to look at next.",
+	.options = (const struct option_help[]){ { 0 } },
+	.run = run,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "verdict/explain_query.h"
+
+#include "base/cleanup.h"
+#include "check/findings.h"
+#include "verdict/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct field explain_fields[] = {
+	FIELD(TEXT, struct explain_document, query, "what was asked"),
+	FIELD(TEXT, struct explain_document, kind, "wc, vendor, errno, event, finding or counter"),
+	FIELD(TEXT, struct explain_document, name, "name of the code"),
+	FIELD(NUMBER, struct explain_document, number, "its number"),
+	FIELD(TEXT, struct explain_document, context, "provider of a vendor code, step of an errno"),
+	FIELD(TEXT, struct explain_document, meaning, "what it means, null: not known"),
+	FIELD(TEXTS, struct explain_document, layers, "layers that the code alone leaves open"),
+	FIELD(TEXT, struct explain_document, next, "what to look at next"),
+	FIELD(TEXT, struct explain_document, source, "where it is written down"),
+};
+RECORD(explain_record, explain_document, explain_fields);
+
+struct lookup {
+	struct arena *arena;
+	struct explain_document *document;
+	struct error *error;
+};
+
+static int fill(struct lookup *lookup, const struct explanation *text)
+{
+	struct explain_document *document = lookup->document;
+	document->meaning = text->meaning;
+	document->next = text->next;
+	document->source = text->source;
+	for (int i = LAYER_CONFIGURATION; i < LAYER_UNDETERMINED; i++)
+		if (text->layers & LAYER_BIT(i))
+			strings_add(lookup->arena, &document->layers, layer_names[i]);
+	return 0;
+}
+
+static int find_wc(struct lookup *lookup, const char *what)
+{
+	int64_t number;
+	const struct wc_explanation *found =
+	        parse_number(what, 0, &number) ? explain_wc_name(what) : explain_wc(number);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "'%s' is no status of a work completion", what);
+	lookup->document->name = found->name;
+	lookup->document->number = num(found->status);
+	return fill(lookup, &found->text);
+}
+
+/* Splits "A:B" at its last colon into `first` and the rest; steps may have blanks, not colons. */
+static const char *split(const char *what, char *first, size_t size)
+{
+	const char *colon = strrchr(what, ':');
+	if (!colon || colon == what || (size_t)(colon - what) >= size || !colon[1])
+		return NULL;
+	memcpy(first, what, (size_t)(colon - what));
+	first[colon - what] = '\0';
+	return colon + 1;
+}
+
+static int find_vendor(struct lookup *lookup, const char *what)
+{
+	char provider[64];
+	int64_t number;
+	const char *code = split(what, provider, sizeof(provider));
+	if (!code || parse_number(code, 0, &number))
+		return error_say(lookup->error, -EINVAL,
+		        "'%s': a provider and a number are needed, as in vendor:mlx5:0x81", what);
+	lookup->document->number = num(number);
+	lookup->document->context = arena_strdup(lookup->arena, provider);
+	if (!explain_provider(provider))
+		return error_say(lookup->error, -ENOENT,
+		        "no code of provider '%s' is known; those of other vendors mean nothing here", provider);
+	const struct vendor_explanation *found = explain_vendor(provider, number);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "code %s of %s is not known; go by the status", code,
+		        explain_provider(provider));
+	lookup->document->context = found->provider;
+	return fill(lookup, &found->text);
+}
+
+/* The number of an errno's name; 0: there is none. */
+static int errno_number(const char *name)
+{
+	enum { ERRNO_LIMIT = 134 };
+	for (int i = 1; i < ERRNO_LIMIT; i++)
+		if (strerrorname_np(i) && !strcasecmp(strerrorname_np(i), name))
+			return i;
+	return 0;
+}
+
+static int find_errno(struct lookup *lookup, const char *what)
+{
+	char step[64];
+	int64_t number;
+	const char *code = split(what, step, sizeof(step));
+	if (!code)
+		return error_say(
+		        lookup->error, -EINVAL, "'%s': a step and an errno are needed, as in errno:RTR:110", what);
+	if (parse_number(code, 0, &number))
+		number = errno_number(code);
+	const char *name = number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
+	if (!name)
+		return error_say(lookup->error, -ENOENT, "'%s' is no errno", code);
+	lookup->document->name = name;
+	lookup->document->number = num(number);
+	lookup->document->context = explain_step(step);
+	if (!lookup->document->context)
+		return error_say(lookup->error, -ENOENT, "'%s' is no step of a probe", step);
+	const struct errno_explanation *found = explain_errno(step, number);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "%s (%s) has no entry for %s", name, strerror((int)number),
+		        lookup->document->context);
+	return fill(lookup, &found->text);
+}
+
+static int find_event(struct lookup *lookup, const char *what)
+{
+	const struct event_explanation *found = explain_event(what);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "'%s' is no asynchronous event", what);
+	lookup->document->name = found->name;
+	return fill(lookup, &found->text);
+}
+
+static int find_counter(struct lookup *lookup, const char *what)
+{
+	const struct counter_explanation *found = explain_counter(what);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "counter '%s' is not known", what);
+	lookup->document->name = found->name;
+	return fill(lookup, &found->text);
+}
+
+static int find_finding(struct lookup *lookup, const char *what)
+{
+	const struct finding_kind *found = finding_kind(what);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "'%s' is no finding", what);
+	lookup->document->name = found->id;
+	return fill(lookup, &(struct explanation){ found->meaning, 0,
+	                            "The finding itself names the object, its evidence with the file or attribute it "
+	                            "comes from, and what to do.",
+	                            "rdmadiag-topo(8), rdmadiag-gid(8), rdmadiag-probe(8)" });
+}
+
+static const struct kind {
+	const char *name;
+	int (*find)(struct lookup *lookup, const char *what);
+	bool bare; /* a word alone can name an entry */
+} kinds[] = {
+	{ "wc", find_wc, true },
+	{ "vendor", find_vendor, false },
+	{ "errno", find_errno, false },
+	{ "event", find_event, true },
+	{ "finding", find_finding, true },
+	{ "counter", find_counter, true },
+};
+
+static int find_kind(struct lookup *lookup, const struct kind *kind, const char *what)
+{
+	*lookup->document = (struct explain_document){ .query = lookup->document->query, .kind = kind->name };
+	return kind->find(lookup, what);
+}
+
+/* A number could be a status, an errno or a vendor's code; an errno means something only together with a step. */
+static int refuse_bare(struct lookup *lookup, const char *word)
+{
+	int64_t number;
+	if (!parse_number(word, 0, &number))
+		return error_say(lookup->error, -EINVAL,
+		        "'%s' alone is ambiguous: wc:%s, errno:STEP:%s or vendor:PROVIDER:%s", word, word, word, word);
+	if (errno_number(word))
+		return error_say(
+		        lookup->error, -EINVAL, "an errno means something only with its step: errno:RTR:%s", word);
+	return 0;
+}
+
+static int find_bare(struct lookup *lookup, const char *word)
+{
+	int result = refuse_bare(lookup, word);
+	const struct kind *only = NULL;
+	for (size_t i = 0; !result && i < ARRAY_SIZE(kinds); i++) {
+		if (!kinds[i].bare || find_kind(lookup, &kinds[i], word))
+			continue;
+		if (only)
+			result = error_say(lookup->error, -EINVAL, "'%s' is ambiguous: %s:%s or %s:%s", word,
+			        only->name, word, kinds[i].name, word);
+		only = &kinds[i];
+	}
+	if (!result && !only)
+		result = error_say(lookup->error, -ENOENT,
+		        "'%s' is not known as status, event, finding or counter; vendor:PROVIDER:CODE and "
+		        "errno:STEP:NUMBER need "
+		        "their prefix",
+		        word);
+	if (!result)
+		return find_kind(lookup, only, word);
+	*lookup->document = (struct explain_document){ .query = lookup->document->query };
+	return result;
+}
+
+int explain_query(const char *query, struct arena *arena, struct explain_document *document, struct error *error)
+{
+	struct lookup lookup = { arena, document, error };
+	*document = (struct explain_document){ .query = arena_strdup(arena, query) };
+	const char *colon = strchr(query, ':');
+	if (!colon)
+		return find_bare(&lookup, query);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strlen(kinds[i].name) == (size_t)(colon - query) &&
+		        !strncmp(kinds[i].name, query, (size_t)(colon - query)))
+			return find_kind(&lookup, &kinds[i], colon + 1);
+	return error_say(error, -EINVAL, "'%.*s' is no kind of code: wc, vendor, errno, event, finding, counter",
+	        (int)(colon - query), query);
+}

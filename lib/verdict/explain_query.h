@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The document of `explain`: one code, what it means, which layers it speaks of, and what to look at next. */
+#ifndef RDMADIAG_VERDICT_EXPLAIN_QUERY_H
+#define RDMADIAG_VERDICT_EXPLAIN_QUERY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/record.h"
+
+struct explain_document {
+	const char *query;
+	const char *kind;    /* wc, vendor, errno, event, finding, counter */
+	const char *name;    /* of the code, NULL: it has a number only */
+	struct num number;   /* of wc, vendor, errno */
+	const char *context; /* provider of a vendor code, step of an errno */
+	const char *meaning; /* NULL: not known */
+	struct strings layers;
+	const char *next, *source;
+};
+
+/*
+ * Looks `query` up ("wc:12", "vendor:mlx5:0x81", "errno:RTR:110", "event:CQ_ERR", "finding:ID", "counter:NAME", or a
+ * bare word that only one table has) and fills `document`, whose texts are static or in the arena. 0; -EINVAL: that is
+ * not a query, or a word that several tables have; -ENOENT: a query for something that no table has. `error` says it in
+ * words.
+ */
+int explain_query(const char *query, struct arena *arena, struct explain_document *document, struct error *error);
+
+extern const struct record explain_record;
+
+#endif
