@@ -200,8 +200,10 @@ static int find_bare(struct lookup *lookup, const char *word)
 		        "errno:STEP:NUMBER need "
 		        "their prefix",
 		        word);
-	if (!result)
+	if (!result) {
+		*lookup->error = (struct error){ 0 }; /* of the tables that do not have it */
 		return find_kind(lookup, only, word);
+	}
 	*lookup->document = (struct explain_document){ .query = lookup->document->query };
 	return result;
 }

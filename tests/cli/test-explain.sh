@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# explain: every kind of code, what is not known, and what is no question; every finding that the sources can make is known.
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+sources=$(dirname "$0")/../../lib
+
+for query in wc:12 IBV_WC_RETRY_EXC_ERR vendor:mlx5:0x81 errno:RTR:110 errno:RTR:ETIMEDOUT event:CQ_ERR CQ_ERR \
+	finding:gid-none counter:out_of_buffer out_of_buffer; do
+	status_is 0 "$query is explained" "$RDMADIAG" explain "$query"
+	like "$output" "source: ." "with a source"
+done
+status_is 0 "json" "$RDMADIAG" explain -j vendor:mlx5:0x81
+is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["schema"], d["kind"], d["number"], d["context"], d["name"])' <<<"$output")" \
+	"rdmadiag.explain vendor 129 mlx5 None" "a vendor code has a number and no name"
+status_is 3 "a code of another vendor is not known" "$RDMADIAG" explain vendor:irdma:0x81
+status_is 3 "and the document says so" "$RDMADIAG" explain -j vendor:irdma:0x81
+is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["meaning"], len(d["not_collected"]))' <<<"$output")" \
+	"None 1" "null with its reason"
+for query in 12 ENOMEM nothing:12 errno:RTR vendor:mlx5; do
+	status_is 2 "$query is no question" "$RDMADIAG" explain "$query"
+done
+status_is 2 "one code at a time" "$RDMADIAG" explain wc:1 wc:2
+status_is 2 "one code is needed" "$RDMADIAG" explain
+
+# What a finding is called stands in one literal behind the call that adds it.
+mapfile -t ids < <(python3 - "$sources" <<'END'
+import pathlib, re, sys
+ids = set()
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.c")):
+    for call in re.finditer(r"\b(?:report_finding|check_add)\(([^;]*?);", path.read_text(), re.S):
+        ids.update(re.findall(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"', call.group(1)))
+print("\n".join(sorted(ids)))
+END
+)
+[ "${#ids[@]}" -ge 10 ]; is $? 0 "findings were found in the sources"
+unknown=
+for id in "${ids[@]}"; do
+	"$RDMADIAG" explain "finding:$id" >/dev/null 2>&1 || unknown+=" $id"
+done
+is "$unknown" "" "every finding can be explained"
+done_testing

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* The probe's text: where a request stopped, the same text every time, and nothing that a peer could smuggle in. */
+#include "unit.h"
+
+#include "base/duration.h"
+#include "render/probe_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static char *print(const struct probe_document *document, struct probe_print_options options)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	assert_non_null(stream);
+	assert_int_equal(probe_print(stream, document, &options), 0);
+	fclose(stream);
+	return text;
+}
+
+/* The line of a stage. */
+static const char *line_of(const char *text, const char *stage, char out[static 256])
+{
+	const char *found = strstr(text, stage);
+	assert_non_null(found);
+	while (found > text && found[-1] != '\n')
+		found--;
+	snprintf(out, 256, "%.*s", (int)strcspn(found, "\n"), found);
+	return out;
+}
+
+static struct probe_document *document_with(struct arena *arena, struct operation **operation)
+{
+	struct probe_document *document = arena_new_object(arena, struct probe_document);
+	document->verdict = (struct verdict){ .outcome = OUTCOME_STALLED,
+		.layer = LAYER_UNDETERMINED,
+		.confidence = CONFIDENCE_NONE,
+		.summary = "no completion came" };
+	strings_add(arena, &document->verdict.candidates, "network");
+	document->evidence.observers = (struct observers){ "mlx5dv", "mlx5dv", "devx", "peer" };
+	*operation = list_add(arena, &document->evidence.operations);
+	**operation = (struct operation){ .wr_id = num(1),
+		.qpn = num(100),
+		.opcode = OP_WRITE,
+		.bytes = num(64),
+		.is_signaled = FLAG_YES,
+		.post_call_ns = num(1000000),
+		.post_return_ns = num(1002000),
+		.post_errno = num(0),
+		.wqe_posted_ns = num(1003000),
+		.doorbell_recorded = FLAG_YES };
+	return document;
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	char line[256];
+	operation->device_saw_doorbell = operation->device_executed = FLAG_YES;
+	operation->acknowledged = FLAG_NO;
+	char *text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(text, "Verdict: stalled, layer undetermined\n"));
+	assert_non_null(strstr(line_of(text, "acknowledged", line), "not reached  <== stopped here"));
+	assert_null(strstr(line_of(text, "executed", line), "stopped"));
+	assert_non_null(strstr(line_of(text, "published", line), "+1.00 us"));
+	free(text);
+	/* Nobody asked the device: the place is not known. */
+	document->evidence.observers.device = NULL;
+	operation->device_saw_doorbell = operation->device_executed = operation->acknowledged = FLAG_UNKNOWN;
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "taken", line), "not observable here  <== stopped here or further down"));
+	free(text);
+	arena_free(arena);
+}
+
+static void test_success(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	char line[256];
+	operation->wc_status = num(0);
+	operation->cqe_consumed_ns = num(1020000);
+	char *text = print(document, (struct probe_print_options){ 0 });
+	assert_null(strstr(text, "stopped"));
+	assert_non_null(strstr(line_of(text, "executed", line), "follows"));
+	/* A completion does not say that the bytes are right. */
+	assert_non_null(strstr(line_of(text, "landed", line), "not observable"));
+	free(text);
+	operation->payload_verified = FLAG_NO;
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "landed", line), "wrong bytes"));
+	free(text);
+	operation->wc_status = num(12);
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "taken", line), "stopped here or further down"));
+	assert_non_null(strstr(line_of(text, "succeeded", line), "IBV_WC_RETRY_EXC_ERR"));
+	free(text);
+	arena_free(arena);
+}
+
+/* The peer's clock: shown on the local one, with the error of the comparison. */
+static void test_clock(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	char line[256];
+	operation->remote_landed_ns = num(5001010000);
+	document->evidence.clock = arena_new_object(arena, struct clock_offset);
+	*document->evidence.clock = (struct clock_offset){ num(5000000000), num(25000) };
+	char *text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "landed", line), "1.01 ms"));
+	assert_non_null(strstr(line, "(+-25.0 us)"));
+	free(text);
+	document->evidence.clock = NULL;
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "landed", line), "yes"));
+	free(text);
+	arena_free(arena);
+}
+
+static void test_hostile(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	document->verdict.summary = "a\033[31mb\r\nc\xc3\xa4%s%n";
+	document->evidence.local.device = "\033]0;title\a";
+	operation->post_call_ns = num(INT64_MIN);
+	operation->post_return_ns = num(INT64_MAX);
+	char *text = print(document, (struct probe_print_options){ 0 });
+	assert_null(strchr(text, '\033'));
+	assert_null(strchr(text, '\r'));
+	assert_non_null(strstr(text, "a?[31mb??c??%s%n\n"));
+	for (const char *c = text; *c; c++)
+		assert_true((unsigned char)*c < 0x80);
+	free(text);
+	arena_free(arena);
+}
+
+static void test_options(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	char *plain = print(document, (struct probe_print_options){ 0 }),
+	     *again = print(document, (struct probe_print_options){ 0 });
+	char *color = print(document, (struct probe_print_options){ .color = true });
+	char *unicode = print(document, (struct probe_print_options){ .unicode = true });
+	assert_string_equal(plain, again);
+	assert_null(strchr(plain, '\033'));
+	assert_non_null(strchr(color, '\033'));
+	assert_non_null(strstr(unicode, "\xe2\x97\x8f"));
+	free(plain), free(again), free(color), free(unicode);
+	FILE *full = fopen("/dev/full", "w");
+	assert_non_null(full);
+	setvbuf(full, NULL, _IONBF, 0);
+	assert_int_equal(probe_print(full, document, &(struct probe_print_options){ 0 }), -EIO);
+	fclose(full);
+	arena_free(arena);
+}
+
+static void test_empty(void **state)
+{
+	(void)state;
+	struct probe_document document = { 0 };
+	char *text = print(&document, (struct probe_print_options){ .verbose = true });
+	assert_non_null(strstr(text, "Verdict: unknown"));
+	free(text);
+}
+
+static void test_duration(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} cases[] = { { 0, "0 ns" }, { 999, "999 ns" }, { 1000, "1.00 us" }, { -1500, "-1.50 us" },
+		{ 999499, "999 us" }, { 999500, "1.00 ms" }, { 12345678, "12.3 ms" }, { 655360000, "655 ms" },
+		{ INT64_C(2050000000), "2.05 s" }, { INT64_C(240000000000), "240 s" } };
+	char text[DURATION_TEXT_SIZE];
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(format_duration(cases[i].ns, text), cases[i].text);
+	assert_string_equal(format_duration(INT64_MIN, text), "-9223372037 s");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_success),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_duration),
+	};
+	return cmocka_run_group_tests_name("probe text", tests, NULL, NULL);
+}
