@@ -54,7 +54,7 @@ static void add_to_package(struct origin *origin, struct host *host, unsigned in
 static bool is_in_package(const struct host *host, unsigned int cpu)
 {
 	list_each(package, &host->packages) {
-		autocall(cpuset_free) struct cpuset set;
+		autocall(cpuset_free) struct cpuset set = { 0 };
 		if (package->cpus && !cpuset_parse(package->cpus, &set) && cpuset_has(&set, cpu))
 			return true;
 	}
@@ -63,7 +63,7 @@ static bool is_in_package(const struct host *host, unsigned int cpu)
 
 static void read_packages(struct origin *origin, struct host *host, const char *cpus)
 {
-	autocall(cpuset_free) struct cpuset set;
+	autocall(cpuset_free) struct cpuset set = { 0 };
 	if (!cpus || cpuset_parse(cpus, &set))
 		return;
 	for (unsigned int cpu = 0; cpu < set.count * 64; cpu++)
