@@ -68,6 +68,11 @@ __attribute__((format(printf, 2, 3))) int usage_error(const struct command *comm
 
 /* Opens the snapshot of --from, or this host. NULL after a message. */
 struct origin *open_origin(const struct common_options *common, struct error *error);
+/* The same; with --json an empty document of `record` is printed when it fails, with the reason. */
+struct origin *open_origin_for(const struct common_options *common, const char *schema, const struct record *record);
+/* The document of a command that could collect nothing: every fact of `record` unknown, and why. */
+void print_empty_document(const char *schema, const struct common_options *common, const struct record *record,
+        const struct error *error);
 
 /*
  * Prints the document of a command: envelope and own part. `report` may be NULL. Returns 0, or negative errno when

@@ -42,7 +42,7 @@ static int show(
         const struct common_options *common, const struct collect_options *wanted, struct topo_text_options *text)
 {
 	struct error error = { 0 };
-	autocall(origin_closep) struct origin *origin = open_origin(common, &error);
+	autocall(origin_closep) struct origin *origin = open_origin_for(common, "rdmadiag.topo", &topo_record);
 	if (!origin)
 		return EXIT_NOTHING;
 	autocall(host_freep) struct host *host = host_new();

@@ -226,6 +226,27 @@ struct origin *open_origin(const struct common_options *common, struct error *er
 	return origin;
 }
 
+void print_empty_document(
+        const char *schema, const struct common_options *common, const struct record *record, const struct error *error)
+{
+	autocall(arena_freep) struct arena *arena = arena_new(1 << 20);
+	autofree void *document = calloc(1, record->size);
+	if (!arena || !document)
+		return;
+	struct report report = { .arena = arena };
+	report_missing(&report, "origin", "host", error->code, "%s", error->text);
+	print_document(schema, common, common->from ? "snapshot" : "live", NULL, record, document, &report);
+}
+
+struct origin *open_origin_for(const struct common_options *common, const char *schema, const struct record *record)
+{
+	struct error error = { 0 };
+	struct origin *origin = open_origin(common, &error);
+	if (!origin && common->json)
+		print_empty_document(schema, common, record, &error);
+	return origin;
+}
+
 int print_document(const char *schema, const struct common_options *common, const char *origin,
         const struct host_facts *facts, const struct record *record, const void *document, const struct report *report)
 {
