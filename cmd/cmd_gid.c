@@ -58,7 +58,7 @@ static bool has_key(const struct record *record, const char *key)
 {
 	for (size_t i = 0; i < record->count; i++)
 		if (!strcmp(record->fields[i].key, key) ||
-			(record->fields[i].record && has_key(record->fields[i].record, key)))
+		        (record->fields[i].record && has_key(record->fields[i].record, key)))
 			return true;
 	return false;
 }
@@ -70,7 +70,7 @@ static void drop_unrelated(struct report *report)
 	for (uint32_t i = 0; i < report->not_collected.count; i++) {
 		struct not_collected *entry = report->not_collected.items[i];
 		if (!strcmp(entry->what, "netdevs") || has_key(&gid_record, entry->what) ||
-			!has_key(&topo_record, entry->what))
+		        !has_key(&topo_record, entry->what))
 			report->not_collected.items[kept++] = entry;
 	}
 	report->not_collected.count = kept;
@@ -83,13 +83,13 @@ static int say_unknown_device(const struct host *host, const char *name, struct 
 	list_each(device, &host->devices)
 		if (length < sizeof(known) - 1)
 			length += (size_t)snprintf(
-				known + length, sizeof(known) - length, "%s%s", length ? ", " : "", device->name);
+			        known + length, sizeof(known) - length, "%s%s", length ? ", " : "", device->name);
 	return error_say(error, -ENODEV, "no RDMA device or netdev of one is called '%s'; there are: %s", name, known);
 }
 
 /*
- * The whole host is collected, also for one device: whose address an entry has, and which other netdevs are in its subnet,
- * is not told by the device alone.
+ * The whole host is collected, also for one device: whose address an entry has, and which other netdevs are in its
+ * subnet, is not told by the device alone.
  */
 int gid_look(struct origin *origin, const struct gid_request *request, struct gid_look *look, struct error *error)
 {
@@ -162,8 +162,8 @@ static int read_earlier(const char *path, struct arena *arena, struct gid_docume
 		return error->code;
 	json_object *schema = NULL;
 	if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, "schema", &schema) ||
-		!json_object_is_type(schema, json_type_string) ||
-		strcmp(json_object_get_string(schema), "rdmadiag.gid") != 0)
+	        !json_object_is_type(schema, json_type_string) ||
+	        strcmp(json_object_get_string(schema), "rdmadiag.gid") != 0)
 		return error_say(error, -EINVAL, "%s: not a document of 'rdmadiag gid --json'", path);
 	return record_from_json(&gid_record, object, arena, document, error);
 }
@@ -174,8 +174,7 @@ static int compare(const struct gid_request *request, struct gid_look *look, str
 	int result = read_earlier(request->diff, look->host->arena, &before, error);
 	if (result)
 		return result;
-	const struct rdma_device *only =
-		request->device ? collect_find_device(look->host, request->device) : NULL;
+	const struct rdma_device *only = request->device ? collect_find_device(look->host, request->device) : NULL;
 	result = gid_diff(look->host->arena, &before, look->document, only ? only->name : NULL, request->port);
 	return result ? error_set(error, result, "%s", request->diff) : 0;
 }
@@ -205,8 +204,8 @@ static int print(const struct gid_request *request, const struct common_options 
 {
 	struct host *host = look->host;
 	if (common->json)
-		return print_document("rdmadiag.gid", common, host->origin, &host->facts, &gid_record, look->document,
-			&host->report);
+		return print_document(
+		        "rdmadiag.gid", common, host->origin, &host->facts, &gid_record, look->document, &host->report);
 	struct gid_print_options options = {
 		.color = use_color(common),
 		.table = !request->to && !request->diff,
@@ -278,13 +277,13 @@ static int parse_operand(const struct command *command, char *operand, struct gi
 	return 0;
 }
 
-static int check_request(const struct command *command, const struct gid_request *request,
-	const struct common_options *common)
+static int check_request(
+        const struct command *command, const struct gid_request *request, const struct common_options *common)
 {
 	uint8_t gid[16];
 	char address[IP_TEXT_SIZE];
 	if (request->to && snprintf(address, sizeof(address), "%.*s", (int)strcspn(request->to, "%"), request->to) &&
-		gid_parse_ip(address, gid))
+	        gid_parse_ip(address, gid))
 		return usage_error(command, "--to: '%s' is no IPv4 or IPv6 address", request->to);
 	if (request->watch && (common->from || request->to || request->diff || request->explain || request->all))
 		return usage_error(command, "--watch goes with a device only");
@@ -322,8 +321,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		wrong = check_request(command, &request, common);
 	if (wrong)
 		return wrong;
-	struct error error = { 0 };
-	autocall(origin_closep) struct origin *origin = open_origin(common, &error);
+	autocall(origin_closep) struct origin *origin = open_origin_for(common, "rdmadiag.gid", &gid_record);
 	if (!origin)
 		return EXIT_NOTHING;
 	return request.watch ? gid_watch(origin, &request, common) : show(origin, &request, common);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gid --watch. The kernel announces what changes tables (addresses and netdevs over rtnetlink, devices over rdma netlink
- * since 6.12, events of opened devices), but no change of an entry itself. So each announcement is a reason to look again
- * and to compare; the GID cache follows its cause from a work queue (roce_gid_mgmt.c), which is why a second look comes
- * some time after the first.
+ * gid --watch. The kernel announces what changes tables (addresses and netdevs over rtnetlink, devices over rdma
+ * netlink since 6.12, events of opened devices), but no change of an entry itself. So each announcement is a reason to
+ * look again and to compare; the GID cache follows its cause from a work queue (roce_gid_mgmt.c), which is why a second
+ * look comes some time after the first.
  */
 #include "cmd_gid.h"
 
@@ -25,7 +25,13 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { DEVICES_LIMIT = 1024, RDMA_GROUP_NOTIFY = 4 /* RDMA_NL_GROUP_NOTIFY */, SETTLE_MS = 60, AGAIN_MS = 600, IDLE_MS = 10000 };
+enum {
+	DEVICES_LIMIT = 1024,
+	RDMA_GROUP_NOTIFY = 4 /* RDMA_NL_GROUP_NOTIFY */,
+	SETTLE_MS = 60,
+	AGAIN_MS = 600,
+	IDLE_MS = 10000
+};
 
 struct watcher {
 	struct origin *origin;
@@ -103,14 +109,15 @@ static const struct gid_entry *same_place(const struct gid_document *document, c
 {
 	list_each(other, &document->entries)
 		if (!strcmp(other->device, entry->device) && other->port.value == entry->port.value &&
-			other->index.value == entry->index.value && !strcmp(other->gid, entry->gid) &&
-			other->type == entry->type)
+		        other->index.value == entry->index.value && !strcmp(other->gid, entry->gid) &&
+		        other->type == entry->type)
 			return other;
 	return NULL;
 }
 
 /* An entry that stays in its place may become stale, or its netdev may get another name. */
-static void print_states(const struct watcher *watcher, const struct gid_document *before, const struct gid_document *now)
+static void print_states(
+        const struct watcher *watcher, const struct gid_document *before, const struct gid_document *now)
 {
 	list_each(entry, &now->entries) {
 		const struct gid_entry *old = same_place(before, entry);
@@ -118,11 +125,11 @@ static void print_states(const struct watcher *watcher, const struct gid_documen
 		if (!old)
 			continue;
 		snprintf(subject, sizeof(subject), "%s/%" PRId64 "/gid/%" PRId64, entry->device, entry->port.value,
-			entry->index.value);
+		        entry->index.value);
 		if (old->state != entry->state) {
 			snprintf(event, sizeof(event), "%s, was %s%s%s", gid_state_names[entry->state],
-				gid_state_names[old->state], entry->state_reason ? ": " : "",
-				entry->state_reason ? entry->state_reason : "");
+			        gid_state_names[old->state], entry->state_reason ? ": " : "",
+			        entry->state_reason ? entry->state_reason : "");
 			print_event(watcher, subject, "state", event);
 		}
 		if (old->netdev && entry->netdev && strcmp(old->netdev, entry->netdev) != 0) {
@@ -231,13 +238,41 @@ static void drain_netlink(int fd)
 		;
 }
 
+/* The port of events that speak of one. */
+static int port_of_event(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return event->element.port_num;
+	default:
+		return 0;
+	}
+}
+
+static void print_device_event(const struct watcher *watcher, const char *device, const struct ibv_async_event *event)
+{
+	char subject[96];
+	int port = port_of_event(event);
+	if (port)
+		snprintf(subject, sizeof(subject), "%s/%d", device, port);
+	else
+		snprintf(subject, sizeof(subject), "%s", device);
+	print_event(watcher, subject, "event", ibv_event_type_str(event->event_type));
+}
+
 static void drain_device(struct watcher *watcher, nfds_t i)
 {
 	struct ibv_context *context = watcher->contexts[i];
 	struct ibv_async_event event;
 	bool removed = watcher->polls[i].revents & (POLLERR | POLLHUP | POLLNVAL);
 	while (!ibv_get_async_event(context, &event)) {
-		print_event(watcher, ibv_get_device_name(context->device), "event", ibv_event_type_str(event.event_type));
+		print_device_event(watcher, ibv_get_device_name(context->device), &event);
 		removed = removed || event.event_type == IBV_EVENT_DEVICE_FATAL;
 		ibv_ack_async_event(&event);
 	}
@@ -260,8 +295,8 @@ static void drain(struct watcher *watcher)
 /* ---- the loop ---- */
 
 /*
- * 1: something was announced, 0: time is up, or -EINTR. The signals are blocked from the look at stop_signal on, so that
- * none slips in before ppoll(2) opens them.
+ * 1: something was announced, 0: time is up, or -EINTR. The signals are blocked from the look at stop_signal on, so
+ * that none slips in before ppoll(2) opens them.
  */
 static int wait_for(struct watcher *watcher, int milliseconds)
 {

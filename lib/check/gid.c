@@ -2,6 +2,7 @@
 #include "check/gid.h"
 
 #include "base/cleanup.h"
+#include "check/add.h"
 #include "gid/address.h"
 #include "gid/choose.h"
 #include "gid/path.h"
@@ -42,8 +43,8 @@ static void check_stale(struct report *report, const struct gid_entry *entry)
 	entry_subject(entry, subject);
 	bool mac = gid_is_link_local(entry->bytes, false) && gid_has_eui64(entry->bytes) && entry->link &&
 	           entry->link->mac;
-	struct finding *finding = report_finding(report, mac ? "gid-mac-mismatch" : "gid-stale", SEVERITY_WARNING,
-	        subject, "stale GID: %s", entry->state_reason);
+	struct finding *finding = check_add(
+	        report, mac ? "gid-mac-mismatch" : "gid-stale", subject, "stale GID: %s", entry->state_reason);
 	add_gid_evidence(report, finding, entry);
 	if (mac)
 		report_evidence(report, finding, "RTM_GETLINK", "IFLA_ADDRESS", "%s", entry->link->mac);
@@ -71,7 +72,7 @@ static void check_duplicate(const struct table_check *check, const struct gid_en
 	             (entry->vlan.known != twin->vlan.known || entry->vlan.value != twin->vlan.value);
 	if (usual)
 		return;
-	struct finding *finding = report_finding(check->report, "gid-duplicate", SEVERITY_WARNING, subject,
+	struct finding *finding = check_add(check->report, "gid-duplicate", subject,
 	        "duplicate GID at %" PRId64 " (%s) and %" PRId64 " (%s)", entry->index.value,
 	        entry->netdev ? entry->netdev : "no netdev", twin->index.value,
 	        twin->netdev ? twin->netdev : "no netdev");
@@ -119,11 +120,11 @@ static void check_none(const struct table_check *check, const struct counts *cou
 {
 	struct finding *finding;
 	if (counts->foreign)
-		finding = report_finding(check->report, "gid-none", SEVERITY_WARNING, check->subject,
+		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but all its %u GIDs belong to other network namespaces or are stale",
 		        check->port.count);
 	else
-		finding = report_finding(check->report, "gid-none", SEVERITY_WARNING, check->subject,
+		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but has %s in this network namespace",
 		        check->port.count ? "only stale GIDs" : "no GID");
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
@@ -140,17 +141,29 @@ static void check_roce(const struct table_check *check)
 		return;
 	}
 	if (!counts.v2 && !counts.unknown_type) {
-		struct finding *finding = report_finding(check->report, "gid-roce-v1-only", SEVERITY_WARNING,
-		        check->subject, "RoCE v1 only: no router forwards it");
+		struct finding *finding = check_add(
+		        check->report, "gid-roce-v1-only", check->subject, "RoCE v1 only: no router forwards it");
 		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
 		report_advice(finding, "peers must be in the same L2 segment and use RoCE v1 as well");
 	}
 	if (!counts.routable) {
-		struct finding *finding = report_finding(check->report, "gid-link-local-only", SEVERITY_WARNING,
-		        check->subject, "only link-local GIDs: peers in the same L2 segment only");
+		struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
+		        "only link-local GIDs: peers in the same L2 segment only");
 		report_evidence(check->report, finding, "GID table", "routable entries", "0");
 		report_advice(finding, "give the netdev an IPv4 or IPv6 address");
 	}
+}
+
+/* Verbs do not mind, so that it looks like a matter of GIDs. */
+static void check_node_guid(struct report *report, const struct rdma_device *device)
+{
+	if (!device || !device->node_guid || strcmp(device->node_guid, "0000:0000:0000:0000") ||
+	        device->transport != TRANSPORT_ROCE)
+		return;
+	struct finding *finding = check_add(report, "node-guid-zero", device->name,
+	        "node_guid is zero: rdma_cm-based programs will fail; verbs with a GID index work");
+	report_evidence(report, finding, "RDMA device", "node_guid", "%s", device->node_guid);
+	report_advice(finding, "for a VF, set a MAC or node GUID from the physical function and bind its driver again");
 }
 
 static void check_full(const struct table_check *check)
@@ -159,7 +172,7 @@ static void check_full(const struct table_check *check)
 	if (gid_port_transport(&check->port) != TRANSPORT_ROCE || !table->size.known || !table->used.known ||
 	        !table->size.value || table->used.value < table->size.value)
 		return;
-	struct finding *finding = report_finding(check->report, "gid-table-full", SEVERITY_WARNING, check->subject,
+	struct finding *finding = check_add(check->report, "gid-table-full", check->subject,
 	        "GID table %" PRId64 "/%" PRId64 " used: new addresses get no GID", table->used.value,
 	        table->size.value);
 	report_evidence(check->report, finding, "GID table", "used", "%" PRId64, table->used.value);
@@ -207,7 +220,7 @@ static void report_subnet(struct host *host, const struct netdev *netdev, const 
 	gid_from_address(address, gid);
 	gid_format_ip(gid, ip);
 	snprintf(subject, sizeof(subject), "net:%s", netdev->name);
-	struct finding *finding = report_finding(&host->report, "gid-same-subnet", SEVERITY_WARNING, subject,
+	struct finding *finding = check_add(&host->report, "gid-same-subnet", subject,
 	        "%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets "
 	        "may "
 	        "arrive at another adapter",
@@ -267,6 +280,7 @@ void check_gid(struct host *host, const struct gid_document *document)
 		if (gid_port_transport(&check.port) == TRANSPORT_ROCE && table->used.known)
 			check_roce(&check);
 		check_full(&check);
+		check_node_guid(check.report, table->rdma);
 	}
 	check_subnets(host, document);
 }

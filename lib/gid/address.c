@@ -48,7 +48,7 @@ static enum gid_scope scope_of_ipv4(const uint8_t ip[static 4])
 		return GID_SCOPE_LINK_LOCAL;
 	/* RFC 1918, and RFC 6598 for carrier-grade NAT: normal addresses of a fabric. */
 	if (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) || (ip[0] == 192 && ip[1] == 168) ||
-		(ip[0] == 100 && (ip[1] & 0xc0) == 64))
+	        (ip[0] == 100 && (ip[1] & 0xc0) == 64))
 		return GID_SCOPE_PRIVATE;
 	return GID_SCOPE_GLOBAL;
 }
@@ -198,7 +198,7 @@ enum flag netdev_belongs_to_port(const struct host *host, const struct netdev *n
 	if (stands_on_port(host, netdev, port, STACK_DEPTH))
 		return FLAG_YES;
 	const struct netdev *master =
-		netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+	        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
 	if (master && is_of_port(master, port))
 		return FLAG_YES;
 	return port->netdevs.count ? FLAG_NO : FLAG_UNKNOWN;

@@ -55,8 +55,7 @@ void gid_take_none(struct arena *arena, struct gid_choice *choice, const char *r
 	choice->index = (struct num){ 0 };
 }
 
-void gid_reject(
-	struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const char *reason, ...)
+void gid_reject(struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const char *reason, ...)
 {
 	struct gid_rejection *rejection = list_add(arena, &choice->rejected);
 	if (!rejection)

@@ -28,22 +28,23 @@ struct gid_port {
 };
 
 typedef void (*gid_rule)(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 
 void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 void gid_choose_perftest(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice);
+        struct gid_choice *choice);
 
-struct gid_port gid_port_of(const struct host *host, const struct gid_document *document, const struct gid_table *table);
+struct gid_port gid_port_of(
+        const struct host *host, const struct gid_document *document, const struct gid_table *table);
 /* Fills document->choices for all ports and consumers. 0 or -ENOMEM. */
 int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document);
 
@@ -56,12 +57,12 @@ const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index)
 int64_t gid_port_size(const struct gid_port *port);
 
 __attribute__((format(printf, 4, 5))) void gid_take(
-	struct arena *arena, struct gid_choice *choice, int64_t index, const char *reason, ...);
+        struct arena *arena, struct gid_choice *choice, int64_t index, const char *reason, ...);
 /* No index at all. */
 __attribute__((format(printf, 3, 4))) void gid_take_none(
-	struct arena *arena, struct gid_choice *choice, const char *reason, ...);
+        struct arena *arena, struct gid_choice *choice, const char *reason, ...);
 __attribute__((format(printf, 4, 5))) void gid_reject(
-	struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const char *reason, ...);
+        struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const char *reason, ...);
 /* Rejects every used entry but the chosen one for the same reason. */
 void gid_reject_others(struct arena *arena, struct gid_choice *choice, const struct gid_port *port, const char *reason);
 

@@ -5,9 +5,9 @@
  *
  * MC_GID_INDEX, else NCCL_IB_GID_INDEX, goes through atoi(): an empty string is index 0; numbers outside 0…255 are
  * ignored. Else entries of type RoCE v2 (or InfiniBand) are classed, the lowest index of the best class wins:
- * with a netdev and routable; without a netdev; private IPv4 (10/8, 172.16/12, 100.64/10, but not 192.168/16); with a netdev
- * but link-local, or on a netdev named like an overlay; the last two without a netdev. RoCE v1 only remains as the last
- * resort. The netdev is what gid_attrs/ndevs shows, of whatever namespace.
+ * with a netdev and routable; without a netdev; private IPv4 (10/8, 172.16/12, 100.64/10, but not 192.168/16); with a
+ * netdev but link-local, or on a netdev named like an overlay; the last two without a netdev. RoCE v1 only remains as
+ * the last resort. The netdev is what gid_attrs/ndevs shows, of whatever namespace.
  */
 #include "gid/choose.h"
 
@@ -56,22 +56,19 @@ static bool has_overlay_name(const char *name)
 static bool is_private(const uint8_t gid[static 16])
 {
 	const uint8_t *ip = gid + 12;
-	return gid_is_ipv4(gid) && (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) ||
-					   (ip[0] == 100 && (ip[1] & 0xc0) == 64));
+	return gid_is_ipv4(gid) &&
+	       (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) || (ip[0] == 100 && (ip[1] & 0xc0) == 64));
 }
 
-static enum class class_of(const struct gid_entry *entry)
-{
+static enum class class_of(const struct gid_entry *entry) {
 	bool network = shown_netdev(entry) != NULL;
-	if (entry->type == GID_TYPE_IB || entry->type == GID_TYPE_IWARP)
-		return network ? NETWORK_ROUTABLE : NO_NETWORK_ROUTABLE;
-	if (entry->type != GID_TYPE_ROCE_V2)
-		return FALLBACK;
+	if (entry->type == GID_TYPE_IB || entry->type == GID_TYPE_IWARP) return network ? NETWORK_ROUTABLE
+	                                                                                : NO_NETWORK_ROUTABLE;
+	if (entry->type != GID_TYPE_ROCE_V2) return FALLBACK;
 	bool link_local = !gid_is_ipv4(entry->bytes) && gid_is_link_local(entry->bytes, true);
-	if (link_local || has_overlay_name(shown_netdev(entry)))
-		return network ? NETWORK_DEGRADED : NO_NETWORK_DEGRADED;
-	if (is_private(entry->bytes))
-		return network ? NETWORK_PRIVATE : NO_NETWORK_PRIVATE;
+	if (link_local || has_overlay_name(shown_netdev(entry))) return network ? NETWORK_DEGRADED
+	                                                                        : NO_NETWORK_DEGRADED;
+	if (is_private(entry->bytes)) return network ? NETWORK_PRIVATE : NO_NETWORK_PRIVATE;
 	return network ? NETWORK_ROUTABLE : NO_NETWORK_ROUTABLE;
 }
 
@@ -85,25 +82,26 @@ static void scan(struct arena *arena, const struct gid_port *port, struct gid_ch
 		gid_take_none(arena, choice, "the table has no GID (" VERSION ")");
 		return;
 	}
-	const char *warning = best->state == GID_STATE_FOREIGN_NETNS ?
-				      ", though its netdev is in another network namespace" :
-			      best->state == GID_STATE_STALE ? ", though it is stale" :
-							       "";
+	const char *warning = best->state == GID_STATE_FOREIGN_NETNS
+	                              ? ", though its netdev is in another network namespace"
+	                      : best->state == GID_STATE_STALE ? ", though it is stale"
+	                                                       : "";
 	gid_take(arena, choice, best->index.value, "lowest index of the best class (%s)%s (" VERSION ")",
-		class_names[class_of(best)], warning);
+	        class_names[class_of(best)], warning);
 	for (uint32_t i = 0; i < port->count; i++) {
 		const struct gid_entry *entry = port->entries[i];
 		if (entry == best)
 			continue;
 		if (class_of(entry) == class_of(best))
-			gid_reject(arena, choice, entry, "the same class, index %" PRId64 " is lower", best->index.value);
+			gid_reject(
+			        arena, choice, entry, "the same class, index %" PRId64 " is lower", best->index.value);
 		else
 			gid_reject(arena, choice, entry, "%s", class_names[class_of(entry)]);
 	}
 }
 
 void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	const char *name = "MC_GID_INDEX", *text = gid_environment_get(environment, name);
 	if (!text)
@@ -117,6 +115,7 @@ void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const
 	if (gid_entry_at(port, fixed))
 		gid_take(arena, choice, fixed, "%s=%s (" VERSION ")", name, value);
 	else
-		gid_take_none(arena, choice, "%s=%s: that slot is empty, the device is not used (" VERSION ")", name, value);
+		gid_take_none(
+		        arena, choice, "%s=%s: that slot is empty, the device is not used (" VERSION ")", name, value);
 	gid_reject_others(arena, choice, port, arena_printf(arena, "%s is set", name));
 }

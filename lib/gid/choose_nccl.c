@@ -2,11 +2,11 @@
 /*
  * NCCL 2.30.7: ncclIbGetGidIndex() and ncclUpdateGidIndex() in src/transport/net_ib/connect.cc.
  *
- * RoCE: NCCL_IB_GID_INDEX where it is set and not negative, unchecked. Else it starts at slot 0 and goes through the table
- * once. A slot replaces the current one when it is of the wanted family (NCCL_IB_ADDR_FAMILY, AF_INET by default) and of
- * the wanted range (NCCL_IB_ADDR_RANGE) and the current one is not of that family; or, for entries that are not
- * link-local, when it has the wanted version (NCCL_IB_ROCE_VERSION_NUM, 2 by default) and the current one another. So the
- * first good entry wins, whichever netdev or namespace it belongs to; and when nothing fits, slot 0 stays.
+ * RoCE: NCCL_IB_GID_INDEX where it is set and not negative, unchecked. Else it starts at slot 0 and goes through the
+ * table once. A slot replaces the current one when it is of the wanted family (NCCL_IB_ADDR_FAMILY, AF_INET by default)
+ * and of the wanted range (NCCL_IB_ADDR_RANGE) and the current one is not of that family; or, for entries that are not
+ * link-local, when it has the wanted version (NCCL_IB_ROCE_VERSION_NUM, 2 by default) and the current one another. So
+ * the first good entry wins, whichever netdev or namespace it belongs to; and when nothing fits, slot 0 stays.
  *
  * InfiniBand: slot NCCL_IB_ROUTABLE_FLID_GID_INDEX (1 by default) when its GID has a FLID, else 0.
  *
@@ -102,19 +102,19 @@ static bool replaces(const struct wish *wish, const struct gid_entry *current, c
 	       version_of(candidate) == wish->version;
 }
 
-static void reject(struct arena *arena, struct gid_choice *choice, const struct wish *wish,
-	const struct gid_entry *entry)
+static void reject(
+        struct arena *arena, struct gid_choice *choice, const struct wish *wish, const struct gid_entry *entry)
 {
 	if (is_ipv4(entry) != wish->ipv4)
 		gid_reject(arena, choice, entry, "%s, wanted is %s (NCCL_IB_ADDR_FAMILY)",
-			is_ipv4(entry) ? "IPv4" : "IPv6", wish->ipv4 ? "AF_INET" : "AF_INET6");
+		        is_ipv4(entry) ? "IPv4" : "IPv6", wish->ipv4 ? "AF_INET" : "AF_INET6");
 	else if (!in_range(wish, entry))
 		gid_reject(arena, choice, entry, "outside NCCL_IB_ADDR_RANGE");
 	else if (!is_valid(entry))
 		gid_reject(arena, choice, entry, "link-local");
 	else if (version_of(entry) != wish->version)
 		gid_reject(arena, choice, entry, "RoCE v%d, wanted is v%" PRId64 " (NCCL_IB_ROCE_VERSION_NUM)",
-			version_of(entry), wish->version);
+		        version_of(entry), wish->version);
 	else
 		gid_reject(arena, choice, entry, "index %" PRId64 " was found first", choice->index.value);
 }
@@ -131,7 +131,7 @@ static const char *warning(const struct gid_entry *entry)
 }
 
 static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	struct wish wish = wish_of(environment);
 	const struct gid_entry *current = gid_entry_at(port, 0);
@@ -146,22 +146,23 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 		if (replaces(&wish, current, candidate))
 			current = candidate;
 	}
-	bool fits = current && is_ipv4(current) == wish.ipv4 && version_of(current) == wish.version && is_valid(current);
+	bool fits =
+	        current && is_ipv4(current) == wish.ipv4 && version_of(current) == wish.version && is_valid(current);
 	if (unreadable)
 		gid_take_none(arena, choice, "cannot read gid_attrs/types, which ends its set-up (" VERSION ")");
 	else if (fits)
 		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s (" VERSION ")",
-			wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
+		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
 	else
 		gid_take(arena, choice, current ? current->index.value : 0,
-			"no better entry of the wanted family and version%s (" VERSION ")", warning(current));
+		        "no better entry of the wanted family and version%s (" VERSION ")", warning(current));
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
 			reject(arena, choice, &wish, port->entries[i]);
 }
 
 static void choose_infiniband(struct arena *arena, const struct gid_port *port,
-	const struct gid_environment *environment, struct gid_choice *choice)
+        const struct gid_environment *environment, struct gid_choice *choice)
 {
 	int64_t routable = parameter(environment, "NCCL_IB_ROUTABLE_FLID_GID_INDEX", 1);
 	const struct gid_entry *entry = routable < gid_port_size(port) ? gid_entry_at(port, routable) : NULL;
@@ -173,7 +174,7 @@ static void choose_infiniband(struct arena *arena, const struct gid_port *port,
 }
 
 void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
 	if (gid_port_transport(port) == TRANSPORT_INFINIBAND) {
@@ -183,7 +184,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_reject_others(arena, choice, port, "device not used");
 	} else if (fixed >= 0) {
 		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 ", taken unchecked%s (" VERSION ")", fixed,
-			warning(gid_entry_at(port, fixed)));
+		        warning(gid_entry_at(port, fixed)));
 		gid_reject_others(arena, choice, port, "NCCL_IB_GID_INDEX is set");
 	} else {
 		scan(arena, port, environment, choice);

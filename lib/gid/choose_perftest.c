@@ -3,9 +3,9 @@
  * perftest 6.29 without -x: compute_gid_score() and get_best_gid_index() in src/perftest_communication.c.
  *
  * Each used slot gets 100 for the wanted family (IPv4; IPv6 with --ipv6), 10 when it is not link-local (fe80::/10,
- * 169.254/16), 2 for v2 or 1 for v1; the first with the highest sum wins. Netdev and namespace are not looked at. Without an
- * Ethernet link layer no GID is used unless -x asks for one. perftest has no environment variable for this. Versions before
- * 6.29 have other rules.
+ * 169.254/16), 2 for v2 or 1 for v1; the first with the highest sum wins. Netdev and namespace are not looked at.
+ * Without an Ethernet link layer no GID is used unless -x asks for one. perftest has no environment variable for this.
+ * Versions before 6.29 have other rules.
  */
 #include "gid/choose.h"
 
@@ -47,16 +47,17 @@ static void choose(struct arena *arena, const struct gid_port *port, struct gid_
 			continue;
 		if (score_of(entry) < score_of(best))
 			gid_reject(arena, choice, entry, "score %d: %s, %s%s", score_of(entry),
-				gid_is_ipv4(entry->bytes) ? "IPv4" : "IPv6",
-				gid_is_link_local(entry->bytes, true) ? "link-local, " : "",
-				entry->type ? gid_type_names[entry->type] : "unknown type");
+			        gid_is_ipv4(entry->bytes) ? "IPv4" : "IPv6",
+			        gid_is_link_local(entry->bytes, true) ? "link-local, " : "",
+			        entry->type ? gid_type_names[entry->type] : "unknown type");
 		else
-			gid_reject(arena, choice, entry, "the same score, index %" PRId64 " is lower", best->index.value);
+			gid_reject(
+			        arena, choice, entry, "the same score, index %" PRId64 " is lower", best->index.value);
 	}
 }
 
 void gid_choose_perftest(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	(void)environment;
 	enum transport transport = gid_port_transport(port);
@@ -65,7 +66,7 @@ void gid_choose_perftest(struct arena *arena, const struct gid_port *port, const
 		return;
 	}
 	gid_take_none(arena, choice, "%s (" VERSION ")",
-		transport == TRANSPORT_INFINIBAND ? "InfiniBand: addressed by LID, no GID without -x" :
-						    "not Ethernet: no GID without -x 0");
+	        transport == TRANSPORT_INFINIBAND ? "InfiniBand: addressed by LID, no GID without -x"
+	                                          : "not Ethernet: no GID without -x 0");
 	gid_reject_others(arena, choice, port, "no GID is used");
 }

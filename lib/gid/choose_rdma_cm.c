@@ -3,11 +3,11 @@
  * rdma_cm of Linux 6.1: cma_acquire_dev_by_src_ip(), cma_validate_port() and cma_add_one() in
  * drivers/infiniband/core/cma.c, cma_configfs.c.
  *
- * The source address decides: the entry must have that address as its GID, the netdev that has the address, and the port's
- * default type. That is RoCE v2 where the device has it, unless an administrator set
+ * The source address decides: the entry must have that address as its GID, the netdev that has the address, and the
+ * port's default type. That is RoCE v2 where the device has it, unless an administrator set
  * /sys/kernel/config/rdma_cm/DEV/ports/N/default_roce_mode. (Through a gateway v2 is taken in any case,
- * cma_route_gid_type().) The address assumed here is the first of the port's netdev, IPv4 before IPv6; a program that binds
- * to another address gets the entry of that one.
+ * cma_route_gid_type().) The address assumed here is the first of the port's netdev, IPv4 before IPv6; a program that
+ * binds to another address gets the entry of that one.
  *
  * InfiniBand: the GID in the hardware address of the IPoIB netdev. Devices are told apart by their node GUID.
  */
@@ -65,24 +65,25 @@ static const struct netdev *source_netdev(const struct gid_port *port)
 	return NULL;
 }
 
-static bool is_entry_of(const struct gid_entry *entry, const struct netdev *netdev, const struct address *address,
-	enum gid_type type)
+static bool is_entry_of(
+        const struct gid_entry *entry, const struct netdev *netdev, const struct address *address, enum gid_type type)
 {
 	uint8_t gid[16];
 	gid_from_address(address, gid);
-	return (!entry->type || entry->type == (int)type) && entry->link == netdev && !memcmp(entry->bytes, gid, sizeof(gid));
+	return (!entry->type || entry->type == (int)type) && entry->link == netdev &&
+	       !memcmp(entry->bytes, gid, sizeof(gid));
 }
 
 static void reject(struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, enum gid_type type)
 {
 	if (entry->type && entry->type != (int)type)
 		gid_reject(arena, choice, entry, "%s, the default mode is %s", gid_type_names[entry->type],
-			gid_type_names[type]);
+		        gid_type_names[type]);
 	else if (entry->state == GID_STATE_FOREIGN_NETNS || entry->state == GID_STATE_STALE)
 		gid_reject(arena, choice, entry, "%s", entry->state_reason);
 	else
 		gid_reject(arena, choice, entry, "taken only with source address %s on %s", entry->ip ? entry->ip : "?",
-			entry->netdev ? entry->netdev : "its netdev");
+		        entry->netdev ? entry->netdev : "its netdev");
 }
 
 static void choose_roce(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
@@ -96,11 +97,11 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 		if (is_entry_of(port->entries[i], netdev, address, type))
 			found = port->entries[i];
 	if (found)
-		gid_take(arena, choice, found->index.value, "source address %s of %s, %s is %s (" VERSION ")", found->ip,
-			netdev->name, where, gid_type_names[type]);
+		gid_take(arena, choice, found->index.value, "source address %s of %s, %s is %s (" VERSION ")",
+		        found->ip, netdev->name, where, gid_type_names[type]);
 	else if (address)
 		gid_take_none(arena, choice, "no %s entry for the address of %s (" VERSION ")", gid_type_names[type],
-			netdev->name);
+		        netdev->name);
 	else
 		gid_take_none(arena, choice, "no netdev of the port has an address here (" VERSION ")");
 	for (uint32_t i = 0; i < port->count; i++)
@@ -128,19 +129,19 @@ static void choose_infiniband(struct arena *arena, const struct gid_port *port, 
 }
 
 void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	(void)environment;
 	const struct rdma_device *device = port->table->rdma;
 	enum transport transport = gid_port_transport(port);
 	if (transport == TRANSPORT_UNSPECIFIED || transport == TRANSPORT_IWARP) {
 		gid_take_none(arena, choice, "%s (" VERSION ")",
-			transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index" :
-						       "the device has no connection manager");
+		        transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index"
+		                                     : "the device has no connection manager");
 		gid_reject_others(arena, choice, port, "no GID index is used");
 	} else if (device && device->node_guid && !strcmp(device->node_guid, "0000:0000:0000:0000")) {
 		gid_take_none(arena, choice,
-			"node_guid is zero: librdmacm cannot tell devices apart; verbs with a GID index work");
+		        "node_guid is zero: librdmacm cannot tell devices apart; verbs with a GID index work");
 		gid_reject_others(arena, choice, port, "node_guid is zero");
 	} else if (transport == TRANSPORT_INFINIBAND) {
 		choose_infiniband(arena, port, choice);

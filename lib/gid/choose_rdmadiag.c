@@ -2,9 +2,9 @@
 /*
  * rdmadiag's own advice: what works best between nodes. An entry must be usable in this namespace at all; then RoCE v2
  * (the only type that a router forwards), on a netdev whose frames the adapter carries itself, with an address that is
- * good beyond the own link, untagged and on a plain netdev where there is a choice, IPv4 before IPv6 because that is what
- * the other consumers take, and the lowest index among equals. The range of an IPv4 address says nothing: fabrics use
- * private addresses.
+ * good beyond the own link, untagged and on a plain netdev where there is a choice, IPv4 before IPv6 because that is
+ * what the other consumers take, and the lowest index among equals. The range of an IPv4 address says nothing: fabrics
+ * use private addresses.
  */
 #include "gid/choose.h"
 
@@ -104,27 +104,29 @@ static const char *netdev_name(const struct gid_entry *entry)
 	return entry->netdev ? entry->netdev : "its netdev";
 }
 
-static void reject(struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry,
-	const struct gid_entry *best)
+static void reject(
+        struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const struct gid_entry *best)
 {
 	struct rank rank = rank_of(entry), best_rank = { 0 };
 	if (best)
 		best_rank = rank_of(best);
 	switch (rank.value[USABLE] ? difference(&rank, &best_rank) : USABLE) {
 	case USABLE:
-		gid_reject(arena, choice, entry, "%s", entry->state_reason ? entry->state_reason : "its state is unknown");
+		gid_reject(
+		        arena, choice, entry, "%s", entry->state_reason ? entry->state_reason : "its state is unknown");
 		break;
 	case VERSION:
-		gid_reject(arena, choice, entry, entry->type ? "RoCE v1: not routable, same L2 segment only" :
-			"its RoCE version is unknown");
+		gid_reject(arena, choice, entry,
+		        entry->type ? "RoCE v1: not routable, same L2 segment only" : "its RoCE version is unknown");
 		break;
 	case CARRIED:
 		gid_reject(arena, choice, entry, "%s is an overlay netdev (%s): the adapter does not encapsulate",
-			netdev_name(entry), entry->link->kind_name ? entry->link->kind_name : "virtual");
+		        netdev_name(entry), entry->link->kind_name ? entry->link->kind_name : "virtual");
 		break;
 	case REACH:
-		gid_reject(arena, choice, entry, entry->scope == GID_SCOPE_LOOPBACK ? "loopback address: this host only" :
-			"link-local: same L2 segment only");
+		gid_reject(arena, choice, entry,
+		        entry->scope == GID_SCOPE_LOOPBACK ? "loopback address: this host only"
+		                                           : "link-local: same L2 segment only");
 		break;
 	case PLAIN:
 		if (entry->vlan.known)
@@ -163,21 +165,21 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 	const struct gid_entry *best = best_of(port);
 	if (best)
 		gid_take(arena, choice, best->index.value, "%s, %s address %s on %s%s%s",
-			best->type ? gid_type_names[best->type] : "unknown type",
-			best->scope ? gid_scope_names[best->scope] : "", best->ip ? best->ip : best->gid, netdev_name(best),
-			best->vlan.known ? " (VLAN)" : "", caveat(best));
+		        best->type ? gid_type_names[best->type] : "unknown type",
+		        best->scope ? gid_scope_names[best->scope] : "", best->ip ? best->ip : best->gid,
+		        netdev_name(best), best->vlan.known ? " (VLAN)" : "", caveat(best));
 	else if (port->count)
 		gid_take_none(arena, choice, "no entry is usable in this network namespace");
 	else
 		gid_take_none(arena, choice,
-			"the table has no GID in this network namespace: no RoCE netdev with an address here");
+		        "the table has no GID in this network namespace: no RoCE netdev with an address here");
 	for (uint32_t i = 0; i < port->count; i++)
 		if (port->entries[i] != best)
 			reject(arena, choice, port->entries[i], best);
 }
 
 static void choose_first(struct arena *arena, const struct gid_port *port, struct gid_choice *choice,
-	const char *reason, const char *others)
+        const char *reason, const char *others)
 {
 	if (!port->count)
 		gid_take_none(arena, choice, "the table has no GID");
@@ -187,21 +189,20 @@ static void choose_first(struct arena *arena, const struct gid_port *port, struc
 }
 
 void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	(void)environment;
 	switch (gid_port_transport(port)) {
 	case TRANSPORT_INFINIBAND:
 		choose_first(arena, port, choice, "InfiniBand: the port GUID; needed across subnets only",
-			"InfiniBand: the first entry is the port GUID, others are aliases");
+		        "InfiniBand: the first entry is the port GUID, others are aliases");
 		break;
 	case TRANSPORT_IWARP:
-		choose_first(arena, port, choice, "iWARP connects by IP address and has one GID",
-			"iWARP has one GID");
+		choose_first(arena, port, choice, "iWARP connects by IP address and has one GID", "iWARP has one GID");
 		break;
 	case TRANSPORT_UNSPECIFIED:
 		choose_first(arena, port, choice, "the only addressing of this device (no RoCE types)",
-			"the device uses its first entry");
+		        "the device uses its first entry");
 		break;
 	default:
 		choose_roce(arena, port, choice);

@@ -3,11 +3,12 @@
  * UCX 1.23: uct_ib_device_port_check(), uct_ib_device_select_gid() in src/uct/ib/base/ib_device.c and
  * uct_ib_iface_init_roce_gid_info() in ib_iface.c.
  *
- * A port is used only when it is active and slot UCX_IB_GID_INDEX ("auto": slot 0) has a GID whose lower half is not zero.
- * Then, on RoCE with "auto", the table is searched once for each of: v2 IPv4, v2 IPv6 that is not link-local, v2 IPv6, v1
- * IPv4, v1 IPv6 that is not link-local, v1 IPv6. The entry must pass UCX_IB_ROCE_SUBNETS, and an address handle made with
- * it must work; that is not tried here, an entry of another namespace is expected to fail. An entry without a readable
- * type counts as v1. A value of UCX_IB_GID_INDEX that is no number, an empty one too, is a configuration error.
+ * A port is used only when it is active and slot UCX_IB_GID_INDEX ("auto": slot 0) has a GID whose lower half is not
+ * zero. Then, on RoCE with "auto", the table is searched once for each of: v2 IPv4, v2 IPv6 that is not link-local, v2
+ * IPv6, v1 IPv4, v1 IPv6 that is not link-local, v1 IPv6. The entry must pass UCX_IB_ROCE_SUBNETS, and an address
+ * handle made with it must work; that is not tried here, an entry of another namespace is expected to fail. An entry
+ * without a readable type counts as v1. A value of UCX_IB_GID_INDEX that is no number, an empty one too, is a
+ * configuration error.
  */
 #include "gid/choose.h"
 
@@ -118,24 +119,25 @@ static bool is_candidate(const struct filter *filter, const struct gid_entry *en
 }
 
 static void reject(struct arena *arena, struct gid_choice *choice, const struct filter *filter,
-	const struct gid_entry *entry, size_t taken)
+        const struct gid_entry *entry, size_t taken)
 {
 	size_t priority = priority_of(entry);
 	if (!is_valid(entry))
 		gid_reject(arena, choice, entry, "the lower half of the GID is zero");
 	else if (entry->state == GID_STATE_FOREIGN_NETNS)
 		gid_reject(arena, choice, entry, "its test with an address handle is expected to fail: %s",
-			entry->state_reason);
+		        entry->state_reason);
 	else if (!passes(filter, entry))
 		gid_reject(arena, choice, entry, "outside UCX_IB_ROCE_SUBNETS");
 	else if (priority == taken)
 		gid_reject(arena, choice, entry, "index %" PRId64 " was found first", choice->index.value);
 	else
-		gid_reject(arena, choice, entry, "%s comes after %s", priorities[priority].name, priorities[taken].name);
+		gid_reject(
+		        arena, choice, entry, "%s comes after %s", priorities[priority].name, priorities[taken].name);
 }
 
-static void select_gid(struct arena *arena, const struct gid_port *port, const struct filter *filter,
-	struct gid_choice *choice)
+static void select_gid(
+        struct arena *arena, const struct gid_port *port, const struct filter *filter, struct gid_choice *choice)
 {
 	const struct gid_entry *best = NULL;
 	for (uint32_t i = 0; i < port->count; i++) {
@@ -146,7 +148,7 @@ static void select_gid(struct arena *arena, const struct gid_port *port, const s
 	size_t taken = best ? priority_of(best) : ARRAY_SIZE(priorities) - 1;
 	if (best)
 		gid_take(arena, choice, best->index.value, "first %s entry%s (" VERSION ")", priorities[taken].name,
-			best->state == GID_STATE_STALE ? ", though it is stale" : "");
+		        best->state == GID_STATE_STALE ? ", though it is stale" : "");
 	else if (filter->mode != FILTER_NONE)
 		gid_take_none(arena, choice, "no entry passes UCX_IB_ROCE_SUBNETS (" VERSION ")");
 	else
@@ -177,7 +179,7 @@ static void none(struct arena *arena, const struct gid_port *port, struct gid_ch
 }
 
 void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-	struct gid_choice *choice)
+        struct gid_choice *choice)
 {
 	struct filter filter = filter_of(environment);
 	const struct port *rdma_port = port->table->rdma_port;
@@ -189,8 +191,8 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 		none(arena, port, choice, "the port is not active");
 	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed)))
 		none(arena, port, choice,
-			fixed < 0 ? "slot 0 is empty, so it does not use the port" :
-				    "the slot of UCX_IB_GID_INDEX is empty, so it does not use the port");
+		        fixed < 0 ? "slot 0 is empty, so it does not use the port"
+		                  : "the slot of UCX_IB_GID_INDEX is empty, so it does not use the port");
 	else if (fixed >= 0 && filter.mode != FILTER_NONE)
 		none(arena, port, choice, "UCX_IB_GID_INDEX and UCX_IB_ROCE_SUBNETS exclude each other");
 	else if (filter.mode == FILTER_INVALID)

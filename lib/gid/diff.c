@@ -58,7 +58,7 @@ static const char *effect_on(const struct diff *diff, const struct gid_entry *be
 	const char *what = !there ? "is now empty" : "now holds another GID";
 	if (moved)
 		return arena_printf(diff->arena, "index %" PRId64 " %s; its GID moved to %" PRId64, before->index.value,
-			what, moved->index.value);
+		        what, moved->index.value);
 	return arena_printf(diff->arena, "index %" PRId64 " %s; its GID is gone", before->index.value, what);
 }
 
@@ -125,7 +125,7 @@ static int add_unmatched(struct diff *diff)
 }
 
 int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
-	int64_t only_port)
+        int64_t only_port)
 {
 	autofree uint8_t *before_matched = leave_out(before, only, only_port);
 	autofree uint8_t *now_matched = leave_out(now, only, only_port);

@@ -11,6 +11,6 @@
  * compared. 0 or -ENOMEM.
  */
 int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
-	int64_t only_port);
+        int64_t only_port);
 
 #endif

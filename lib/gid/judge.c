@@ -48,11 +48,15 @@ static int describe(const struct judge *judge, struct gid_entry *entry)
 
 /* ---- the netdev ---- */
 
+/* Both the name and the index must fit, as far as they are known. */
 static bool is_named(const struct gid_entry *entry, const struct netdev *netdev)
 {
-	if (entry->seen_ifindex.known)
-		return num_is(netdev->ifindex, entry->seen_ifindex.value);
-	return entry->seen_netdev && !strcmp(entry->seen_netdev, netdev->name);
+	bool has_index = entry->seen_ifindex.known && entry->seen_ifindex.value;
+	if (has_index && !num_is(netdev->ifindex, entry->seen_ifindex.value))
+		return false;
+	if (entry->seen_netdev && strcmp(entry->seen_netdev, netdev->name) != 0)
+		return false;
+	return has_index || entry->seen_netdev;
 }
 
 /* The address may be on a bond while the entry names a member, or the reverse. */
@@ -88,7 +92,7 @@ static bool has_address(const struct judge *judge, const struct gid_entry *entry
 	if (!gid_is_link_local(entry->bytes, false) || !gid_matches_mac(entry->bytes, netdev))
 		return false;
 	const struct netdev *master =
-		netdev->master_ifindex.known ? host_netdev(judge->host, netdev->master_ifindex.value) : NULL;
+	        netdev->master_ifindex.known ? host_netdev(judge->host, netdev->master_ifindex.value) : NULL;
 	return is_named(entry, netdev) || !master || !is_named(entry, master);
 }
 
@@ -104,7 +108,7 @@ static struct netdev *addressed_netdev(const struct judge *judge, const struct g
 			return netdev;
 		bool silent = !entry->seen_netdev && !(entry->seen_ifindex.known && entry->seen_ifindex.value);
 		if (is_named_or_bonded(judge->host, entry, netdev) ||
-			(silent && port && netdev_belongs_to_port(judge->host, netdev, port) == FLAG_YES))
+		        (silent && port && netdev_belongs_to_port(judge->host, netdev, port) == FLAG_YES))
 			found = found ? found : netdev;
 	}
 	return found;
@@ -126,7 +130,7 @@ static void join(const struct judge *judge, struct gid_entry *entry, struct netd
 /* ---- the state ---- */
 
 __attribute__((format(printf, 4, 5))) static void set_state(
-	const struct judge *judge, struct gid_entry *entry, enum gid_state state, const char *format, ...)
+        const struct judge *judge, struct gid_entry *entry, enum gid_state state, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -140,7 +144,7 @@ static void judge_foreign(const struct judge *judge, struct gid_entry *entry)
 	entry->netdev = entry->seen_netdev;
 	if (entry->seen_netdev)
 		set_state(judge, entry, GID_STATE_FOREIGN_NETNS,
-			"netdev %s of the entry is in another network namespace", entry->seen_netdev);
+		        "netdev %s of the entry is in another network namespace", entry->seen_netdev);
 	else
 		set_state(judge, entry, GID_STATE_FOREIGN_NETNS, "no netdev visible in this network namespace");
 }
@@ -152,10 +156,34 @@ static void judge_stale(const struct judge *judge, struct gid_entry *entry, stru
 		set_state(judge, entry, GID_STATE_STALE, "%s is not an address of %s", entry->ip, named->name);
 	else if (gid_has_eui64(entry->bytes) && named->mac)
 		set_state(judge, entry, GID_STATE_STALE,
-			"its EUI-64 does not match the MAC of %s (%s), and it is not an address of it", named->name,
-			named->mac);
+		        "its EUI-64 does not match the MAC of %s (%s), and it is not an address of it", named->name,
+		        named->mac);
 	else
 		set_state(judge, entry, GID_STATE_STALE, "not an address of %s, nor made from its MAC", named->name);
+}
+
+/*
+ * Is it known that the port's own netdev is in another namespace? PORT_GET then hides it, so that the port has none;
+ * from sysfs alone a port without netdevs means nothing.
+ */
+static bool port_is_elsewhere(const struct judge *judge)
+{
+	const struct gid_table *table = judge->table;
+	return table->rdma && table->rdma->netlink_index.known && table->rdma_port && !table->rdma_port->netdevs.count;
+}
+
+static void judge_same_name(const struct judge *judge, struct gid_entry *entry, const struct netdev *named)
+{
+	entry->netdev = named->name;
+	if (port_is_elsewhere(judge))
+		set_state(judge, entry, GID_STATE_FOREIGN_NETNS,
+		        "%s here does not have the address: a netdev of the same name in another network namespace",
+		        named->name);
+	else
+		set_state(judge, entry, GID_STATE_UNKNOWN,
+		        "%s does not have the address: stale, or a netdev of the same name in another network "
+		        "namespace",
+		        named->name);
 }
 
 /* No netdev of ours that may be meant has the address. */
@@ -170,11 +198,7 @@ static void judge_unaddressed(const struct judge *judge, struct gid_entry *entry
 	} else if (belongs == FLAG_YES) {
 		judge_stale(judge, entry, named);
 	} else if (belongs == FLAG_UNKNOWN) {
-		entry->netdev = named->name;
-		set_state(judge, entry, GID_STATE_UNKNOWN,
-			"%s does not have the address, and whether it belongs to the port is not known: stale, or a "
-			"netdev of the same name in another namespace",
-			named->name);
+		judge_same_name(judge, entry, named);
 	} else if (entry->seen == FLAG_YES) {
 		judge_foreign(judge, entry);
 	} else {
@@ -224,8 +248,8 @@ static int find_same(const struct judge *judge, uint32_t at)
 		duplicate = true;
 		if (entry->state == GID_STATE_OK)
 			set_state(judge, entry, GID_STATE_DUPLICATE, "the same GID and type at index %" PRId64 "%s%s",
-				other->index.value, other->netdev ? " with netdev " : "",
-				other->netdev ? other->netdev : "");
+			        other->index.value, other->netdev ? " with netdev " : "",
+			        other->netdev ? other->netdev : "");
 	}
 	return 0;
 }

@@ -45,8 +45,8 @@ uint32_t netdevs_in_subnet(const struct host *host, const struct netdev *netdev,
 			uint8_t gid[16];
 			gid_from_address(theirs, gid);
 			in_subnet = in_subnet || (theirs->family == address->family &&
-							 theirs->prefix_length == address->prefix_length &&
-							 gid_same_subnet(own, gid, address->prefix_length));
+			                                 theirs->prefix_length == address->prefix_length &&
+			                                 gid_same_subnet(own, gid, address->prefix_length));
 		}
 		count += in_subnet && (other == netdev || other->admin_up != FLAG_NO);
 	}
@@ -93,8 +93,8 @@ static bool neighbour_is_unresolved(struct search *search)
 		return false;
 	const char *hop = ip_text(search, path->has_gateway ? path->gateway : path->to);
 	answer_none(search, "the neighbour %s on %s is unresolved (%s): nothing answers %s there", hop,
-		search->out->name, path->neighbour.value & NUD_FAILED ? "FAILED" : "INCOMPLETE",
-		gid_is_ipv4(path->to) ? "ARP" : "neighbour discovery");
+	        search->out->name, path->neighbour.value & NUD_FAILED ? "FAILED" : "INCOMPLETE",
+	        gid_is_ipv4(path->to) ? "ARP" : "neighbour discovery");
 	return true;
 }
 
@@ -160,8 +160,8 @@ static void answer_without_entry(struct search *search)
 {
 	const struct gid_table *table = table_of_route(search);
 	if (!table) {
-		answer_none(search, "the route goes through %s, which is no netdev of an RDMA device",
-			search->out->name);
+		answer_none(
+		        search, "the route goes through %s, which is no netdev of an RDMA device", search->out->name);
 		return;
 	}
 	struct gid_port port = gid_port_of(search->host, search->document, table);
@@ -172,12 +172,12 @@ static void answer_without_entry(struct search *search)
 		if (transport == TRANSPORT_INFINIBAND && port.count)
 			search->answer->index = port.entries[0]->index;
 		answer_none(search, "through %s; %s", search->out->name,
-			transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index" :
-						       "InfiniBand addresses by LID, by GID across subnets only");
+		        transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index"
+		                                     : "InfiniBand addresses by LID, by GID across subnets only");
 		return;
 	}
 	answer_none(search, "the route goes through %s of %s/%" PRId64 ", which has no usable %s GID for it",
-		search->out->name, table->device, table->port.value, gid_is_ipv4(search->path->to) ? "IPv4" : "IPv6");
+	        search->out->name, table->device, table->port.value, gid_is_ipv4(search->path->to) ? "IPv4" : "IPv6");
 }
 
 /* Why the best entry does not get there all the same. */
@@ -185,13 +185,15 @@ static bool entry_is_unfit(struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_path *path = search->path;
 	if (path->has_gateway && entry->type == GID_TYPE_ROCE_V1) {
-		answer_none(search, "the route goes through the router %s, which does not forward RoCE v1, and %s has no RoCE v2 entry",
-			ip_text(search, path->gateway), search->out->name);
+		answer_none(search,
+		        "the route goes through the router %s, which does not forward RoCE v1, and %s has no RoCE v2 "
+		        "entry",
+		        ip_text(search, path->gateway), search->out->name);
 		return true;
 	}
 	if (entry->scope == GID_SCOPE_LINK_LOCAL && (path->has_gateway || !gid_is_link_local(path->to, true))) {
 		answer_none(search, "%s is in another subnet, and the only entry of %s for it is link-local",
-			path->address, search->out->name);
+		        path->address, search->out->name);
 		return true;
 	}
 	return false;
@@ -204,8 +206,9 @@ static const char *flux_warning(struct search *search, const struct gid_entry *e
 	if (count < 2)
 		return "";
 	const char *text = arena_printf(search->host->arena,
-		"; %u netdevs have addresses in this subnet, so the peer's answers may arrive at another one (ARP flux)",
-		count);
+	        "; %u netdevs have addresses in this subnet, so the peer's answers may arrive at another one (ARP "
+	        "flux)",
+	        count);
 	return text ? text : "";
 }
 
@@ -214,16 +217,16 @@ static void answer_entry(struct search *search, const struct gid_entry *entry)
 	const struct gid_path *path = search->path;
 	struct gid_route *answer = search->answer;
 	const char *via = path->has_gateway ? arena_printf(search->host->arena, " and the router %s",
-						      ip_text(search, path->gateway)) :
-					      "";
+	                                              ip_text(search, path->gateway))
+	                                    : "";
 	answer->device = entry->device;
 	answer->port = entry->port;
 	answer->index = entry->index;
 	answer->reason = arena_printf(search->host->arena, "through %s%s, source %s, %s%s%s", search->out->name,
-		via ? via : "", entry->ip ? entry->ip : entry->gid,
-		entry->type ? gid_type_names[entry->type] : "unknown type",
-		path->has_neighbours && !path->neighbour.known ? "; the neighbour has not been asked for yet" : "",
-		flux_warning(search, entry));
+	        via ? via : "", entry->ip ? entry->ip : entry->gid,
+	        entry->type ? gid_type_names[entry->type] : "unknown type",
+	        path->has_neighbours && !path->neighbour.known ? "; the neighbour has not been asked for yet" : "",
+	        flux_warning(search, entry));
 }
 
 /* An address of this host: the entry that has it. */

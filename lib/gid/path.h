@@ -11,14 +11,14 @@
 struct gid_path {
 	const char *address; /* as asked */
 	uint8_t to[16];
-	const char *zone;        /* netdev after "%", NULL: none */
-	struct num error;        /* positive errno of RTM_GETROUTE */
-	struct num route_type;   /* RTN_* */
-	struct num oif;          /* ifindex */
+	const char *zone;      /* netdev after "%", NULL: none */
+	struct num error;      /* positive errno of RTM_GETROUTE */
+	struct num route_type; /* RTN_* */
+	struct num oif;        /* ifindex */
 	bool has_gateway, has_source;
 	uint8_t gateway[16], source[16];
-	struct num neighbour;    /* NUD_* of the next hop, unknown: no entry */
-	bool has_neighbours;     /* RTM_GETNEIGH answered */
+	struct num neighbour; /* NUD_* of the next hop, unknown: no entry */
+	bool has_neighbours;  /* RTM_GETNEIGH answered */
 };
 
 /* Takes "ADDRESS" or "ADDRESS%NETDEV". -EINVAL: not an address. Texts live in `arena`. */

@@ -61,7 +61,7 @@ static int take_route(const struct nlmsghdr *message, void *context)
 	path->oif = nl_u32(attributes[RTA_OIF]);
 	path->has_source = take_address(attributes[RTA_PREFSRC], path->source);
 	path->has_gateway =
-		take_address(attributes[RTA_GATEWAY], path->gateway) || take_via(attributes[RTA_VIA], path->gateway);
+	        take_address(attributes[RTA_GATEWAY], path->gateway) || take_via(attributes[RTA_VIA], path->gateway);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static int take_neighbour(const struct nlmsghdr *message, void *context)
 	struct gid_path *path = context;
 	const struct ndmsg *neighbour = mnl_nlmsg_get_payload(message);
 	if (message->nlmsg_type != RTM_NEWNEIGH || mnl_nlmsg_get_payload_len(message) < sizeof(*neighbour) ||
-		!num_is(path->oif, neighbour->ndm_ifindex))
+	        !num_is(path->oif, neighbour->ndm_ifindex))
 		return 0;
 	const struct nlattr *attributes[NDA_MAX + 1];
 	uint8_t gid[16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the two ways cost for one device depends on the size of its table: verbs opens the device (openat of uverbsN, one
- * ioctl for the context, a few of the provider), asks once and closes; sysfs needs an open, a read and a close for each
- * slot, used or not. tests/guest/one/gid-scale.sh counts the system calls of both and prints the times.
+ * What the two ways cost for one device depends on the size of its table: verbs opens the device (openat of uverbsN,
+ * one ioctl for the context, a few of the provider), asks once and closes; sysfs needs an open, a read and a close for
+ * each slot, used or not. tests/guest/one/gid-scale.sh counts the system calls of both and prints the times.
  */
 #include "gid/read.h"
 
@@ -144,7 +144,7 @@ static void read_cm_mode(struct reader *reader)
 {
 	char path[PATH_SIZE];
 	snprintf(path, sizeof(path), "sys/kernel/config/rdma_cm/%s/ports/%" PRId64 "/default_roce_mode",
-		reader->device->name, reader->port->number.value);
+	        reader->device->name, reader->port->number.value);
 	reader->table->cm_mode = origin_text(reader->origin, reader->host->arena, path);
 }
 
@@ -159,7 +159,7 @@ static ssize_t read_attribute(struct reader *reader, const char *kind, int64_t i
 {
 	char path[PATH_SIZE];
 	snprintf(path, sizeof(path), "sys/class/infiniband/%s/ports/%" PRId64 "/%s/%" PRId64, reader->device->name,
-		reader->port->number.value, kind, index);
+	        reader->port->number.value, kind, index);
 	ssize_t length = origin_read(reader->origin, path, text, size);
 	if (length >= 0)
 		trim_end(text);
@@ -217,11 +217,11 @@ static int read_port_from_sysfs(struct reader *reader, struct port *port)
 	if (result)
 		return result;
 	snprintf(path, sizeof(path), "sys/class/infiniband/%s/ports/%" PRId64 "/gids", reader->device->name,
-		port->number.value);
+	        port->number.value);
 	int listed = origin_list(reader->origin, reader->host->arena, path, &slots);
 	if (listed) {
-		report_missing(&reader->host->report, "entries", reader->subject, listed, "/%s: %s", path,
-			strerror(-listed));
+		report_missing(
+		        &reader->host->report, "entries", reader->subject, listed, "/%s: %s", path, strerror(-listed));
 		return 0;
 	}
 	for (uint32_t i = 0; !result && i < slots.count; i++) {
@@ -255,9 +255,17 @@ static const struct verbs_port *verbs_port_of(const struct verbs_answer *answer,
 }
 
 /*
- * The ioctl tells the index of the netdev wherever that lives. When the index is none of ours, or an unrelated netdev of
- * ours has it by chance, only sysfs knows the name.
+ * The ioctl tells the index of the netdev in the netdev's own namespace, and small indexes are taken in every
+ * namespace. So the index is believed only when that netdev of ours stands on the port and has the address; in doubt
+ * sysfs is asked for the name too, which costs three system calls for such entries only.
  */
+static bool is_surely_ours(struct reader *reader, const struct gid_entry *entry, const struct netdev *netdev)
+{
+	return netdev && netdev_belongs_to_port(reader->host, netdev, reader->port) == FLAG_YES &&
+	       (netdev_address(netdev, entry->bytes) ||
+	               (gid_is_link_local(entry->bytes, false) && gid_matches_mac(entry->bytes, netdev)));
+}
+
 static void set_verbs_netdev(struct reader *reader, struct gid_entry *entry, const struct verbs_gid *gid)
 {
 	entry->seen = FLAG_YES;
@@ -265,7 +273,7 @@ static void set_verbs_netdev(struct reader *reader, struct gid_entry *entry, con
 	if (!gid->ifindex.known || !gid->ifindex.value)
 		return;
 	const struct netdev *netdev = host_netdev(reader->host, gid->ifindex.value);
-	if (netdev && netdev_belongs_to_port(reader->host, netdev, reader->port) != FLAG_NO) {
+	if (is_surely_ours(reader, entry, netdev)) {
 		entry->seen_netdev = netdev->name;
 		return;
 	}
@@ -312,8 +320,8 @@ static int read_from_verbs(struct reader *reader, const struct gid_read_options 
 	struct verbs_answer *answer = arena_new_object(reader->host->arena, struct verbs_answer);
 	if (!answer)
 		return -ENOMEM;
-	int result = origin_verbs(reader->origin, reader->host->arena, reader->device->name, VERBS_PORTS | VERBS_GIDS,
-		answer, error);
+	int result = origin_verbs(
+	        reader->origin, reader->host->arena, reader->device->name, VERBS_PORTS | VERBS_GIDS, answer, error);
 	if (result == -ENOMEM)
 		return result;
 	if (result)
@@ -343,8 +351,8 @@ static int read_device(struct reader *reader, const struct gid_read_options *opt
 	return 0;
 }
 
-int gid_read(struct origin *origin, struct host *host, const struct gid_read_options *options,
-	struct gid_document *document)
+int gid_read(
+        struct origin *origin, struct host *host, const struct gid_read_options *options, struct gid_document *document)
 {
 	int result = 0;
 	for (uint32_t i = 0; !result && i < host->devices.count; i++) {
@@ -359,8 +367,8 @@ int gid_read(struct origin *origin, struct host *host, const struct gid_read_opt
 
 /* ---- --all ---- */
 
-static int add_slots(struct arena *arena, const struct gid_table *table, const struct gid_document *from,
-	struct gid_document *to)
+static int add_slots(
+        struct arena *arena, const struct gid_table *table, const struct gid_document *from, struct gid_document *to)
 {
 	uint32_t used = 0;
 	int64_t size = table->size.known ? table->size.value : 0;

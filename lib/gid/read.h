@@ -4,12 +4,12 @@
  *
  * Two ways lead to the same table:
  *
- *	verbs   the device is opened and asked with one ioctl (UVERBS_METHOD_QUERY_GID_TABLE) for all used entries of all
- *	        its ports, however large the tables are
- *	sysfs   ports/N/gids/I for every slot, and gid_attrs/{types,ndevs}/I for those that hold a GID
+ *	verbs   the device is opened and asked with one ioctl (UVERBS_METHOD_QUERY_GID_TABLE) for all used entries of
+ *all its ports, however large the tables are sysfs   ports/N/gids/I for every slot, and gid_attrs/{types,ndevs}/I for
+ *those that hold a GID
  *
- * Verbs is asked first, sysfs where the device cannot be opened, the kernel or the library lacks the ioctl (kernel 5.10,
- * rdma-core 33), or more than 2047 entries are used (see source/verbs.c). See read.c for what each costs.
+ * Verbs is asked first, sysfs where the device cannot be opened, the kernel or the library lacks the ioctl
+ *(kernel 5.10, rdma-core 33), or more than 2047 entries are used (see source/verbs.c). See read.c for what each costs.
  */
 #ifndef RDMADIAG_GID_READ_H
 #define RDMADIAG_GID_READ_H
@@ -27,15 +27,16 @@ struct gid_read_options {
 };
 
 /*
- * Appends a table for each port and its used entries to `document`; everything lies in host->arena. Fields that only the
- * judge can know (netdev, ip, scope, state …) are left unknown. What could not be read is in host->report. 0 or -ENOMEM.
+ * Appends a table for each port and its used entries to `document`; everything lies in host->arena. Fields that only
+ * the judge can know (netdev, ip, scope, state …) are left unknown. What could not be read is in host->report. 0 or
+ * -ENOMEM.
  */
 int gid_read(struct origin *origin, struct host *host, const struct gid_read_options *options,
-	struct gid_document *document);
+        struct gid_document *document);
 
 /*
- * For `--all`: a new list of entries with one for every slot of a known table; those without a GID have `empty` set. To be
- * called after the judge. 0 or -ENOMEM.
+ * For `--all`: a new list of entries with one for every slot of a known table; those without a GID have `empty` set. To
+ * be called after the judge. 0 or -ENOMEM.
  */
 int gid_show_empty(struct arena *arena, struct gid_document *document);
 

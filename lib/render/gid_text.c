@@ -49,7 +49,7 @@ static void note_same(struct table *table, const struct gid_entry *entry)
 	list_each(index, &entry->same_gid_as)
 		if (length < sizeof(text) - 24)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%" PRId64,
-				length ? "," : "same GID as ", index->value);
+			        length ? "," : "same GID as ", index->value);
 	table_cell(table, NOTE, text);
 }
 
@@ -106,7 +106,7 @@ static void print_counts(FILE *stream, const struct gid_document *document)
 			fprintf(stream, "%" PRId64 " used, %" PRId64 " holes\n", table->used.value, table->holes.value);
 		else
 			fprintf(stream, "%" PRId64 " of %" PRId64 " used, %" PRId64 " holes\n", table->used.value,
-				table->size.value, table->holes.value);
+			        table->size.value, table->holes.value);
 	}
 }
 
@@ -160,14 +160,14 @@ void gid_print_change(FILE *stream, const struct gid_change *change)
 	fprintf(stream, "%s/%" PRId64 " ", change->device, change->port.value);
 	if (!strcmp(change->kind, "new"))
 		fprintf(stream, "new: index %" PRId64 " is %s%s%s\n", change->to.value, change->gid,
-			change->type ? " " : "", change->type ? gid_type_names[change->type] : "");
+		        change->type ? " " : "", change->type ? gid_type_names[change->type] : "");
 	else
 		fprintf(stream, "%s: %s%s%s: %s\n", change->kind, change->gid, change->type ? " " : "",
-			change->type ? gid_type_names[change->type] : "", change->effect ? change->effect : "");
+		        change->type ? gid_type_names[change->type] : "", change->effect ? change->effect : "");
 }
 
 int gid_print(FILE *stream, const struct gid_document *document, const struct report *report,
-	const struct gid_print_options *options)
+        const struct gid_print_options *options)
 {
 	int result = 0;
 	if (options->table) {

@@ -17,7 +17,7 @@ struct gid_print_options {
 
 /* 0 or negative errno. */
 int gid_print(FILE *stream, const struct gid_document *document, const struct report *report,
-	const struct gid_print_options *options);
+        const struct gid_print_options *options);
 
 /* One line for a change: "rxe0/1 moved …". */
 void gid_print_change(FILE *stream, const struct gid_change *change);

@@ -34,9 +34,9 @@ static inline struct fixture fixture_of(enum transport transport, int64_t size)
 	fixture.port = list_add(arena, &fixture.device->ports);
 	fixture.port->number = num(1);
 	fixture.port->transport = (int)transport;
-	fixture.port->link_layer = transport == TRANSPORT_INFINIBAND    ? LINK_LAYER_INFINIBAND :
-				   transport == TRANSPORT_UNSPECIFIED ? LINK_LAYER_UNSPECIFIED :
-									LINK_LAYER_ETHERNET;
+	fixture.port->link_layer = transport == TRANSPORT_INFINIBAND    ? LINK_LAYER_INFINIBAND
+	                           : transport == TRANSPORT_UNSPECIFIED ? LINK_LAYER_UNSPECIFIED
+	                                                                : LINK_LAYER_ETHERNET;
 	fixture.port->state = "ACTIVE";
 	fixture.table = list_add(arena, &fixture.document.tables);
 	fixture.table->device = fixture.device->name;
@@ -56,7 +56,8 @@ static inline void fixture_free(struct fixture *fixture)
 static inline void parse_mac(const char *text, struct netdev *netdev)
 {
 	unsigned int byte[6];
-	assert_int_equal(sscanf(text, "%x:%x:%x:%x:%x:%x", &byte[0], &byte[1], &byte[2], &byte[3], &byte[4], &byte[5]), 6);
+	assert_int_equal(
+	        sscanf(text, "%x:%x:%x:%x:%x:%x", &byte[0], &byte[1], &byte[2], &byte[3], &byte[4], &byte[5]), 6);
 	for (int i = 0; i < 6; i++)
 		netdev->mac_bytes[i] = (uint8_t)byte[i];
 	netdev->mac = text;
@@ -64,8 +65,8 @@ static inline void parse_mac(const char *text, struct netdev *netdev)
 }
 
 /* `addresses`: "192.0.2.1/24 fe80::1/64", may be empty. */
-static inline struct netdev *add_netdev(struct fixture *fixture, const char *name, enum link_kind kind, const char *mac,
-	const char *addresses)
+static inline struct netdev *add_netdev(
+        struct fixture *fixture, const char *name, enum link_kind kind, const char *mac, const char *addresses)
 {
 	struct netdev *netdev = list_add(fixture->host->arena, &fixture->host->netdevs);
 	netdev->name = name;
@@ -105,8 +106,8 @@ static inline struct netdev *set_port_netdev(struct fixture *fixture, struct net
 }
 
 /* `ip`: "192.0.2.1", "fe80::1"; `netdev`: what ndevs/N shows, NULL: EINVAL. To be added in order of index. */
-static inline struct gid_entry *add_gid(struct fixture *fixture, int64_t index, const char *ip, enum gid_type type,
-	const char *netdev)
+static inline struct gid_entry *add_gid(
+        struct fixture *fixture, int64_t index, const char *ip, enum gid_type type, const char *netdev)
 {
 	struct gid_entry *entry = list_add(fixture->host->arena, &fixture->document.entries);
 	char text[GID_TEXT_SIZE];

@@ -306,17 +306,17 @@ static void test_nccl_environment(void **state)
 	struct fixture f = usual_table();
 	gid_rule nccl = gid_choose_nccl;
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=1", NULL), 1);
-	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=", NULL), 3);    /* empty: not set */
+	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=", NULL), 3); /* empty: not set */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=-1", NULL), 3);
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=none", NULL), 0); /* no digits: 0 */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=0x4", NULL), 4);
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX=77", NULL), 77); /* unchecked */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ROCE_VERSION_NUM=1", NULL), 2);
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0/16", NULL), 5);
-	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0", NULL), 3);     /* no length: ignored */
-	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0/64", NULL), 3);  /* too long: ignored */
+	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0", NULL), 3);       /* no length: ignored */
+	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0/64", NULL), 3);    /* too long: ignored */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=203.0.113.0/24", NULL), 0); /* nothing fits */
-	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_FAMILY=AF_INET6", NULL), 0);   /* only link-local */
+	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_FAMILY=AF_INET6", NULL), 0);      /* only link-local */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_FAMILY=", NULL), 3);
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX_OTHER=1", NULL), 3);
 	fixture_free(&f);

@@ -36,11 +36,18 @@ static void test_scopes(void **state)
 		const char *ip;
 		enum gid_scope scope;
 	} cases[] = {
-		{ "192.0.2.1", GID_SCOPE_GLOBAL }, { "10.102.1.1", GID_SCOPE_PRIVATE }, { "172.16.0.1", GID_SCOPE_PRIVATE },
-		{ "172.32.0.1", GID_SCOPE_GLOBAL }, { "192.168.9.9", GID_SCOPE_PRIVATE },
-		{ "100.64.0.1", GID_SCOPE_PRIVATE }, { "100.128.0.1", GID_SCOPE_GLOBAL },
-		{ "169.254.1.1", GID_SCOPE_LINK_LOCAL }, { "127.0.0.1", GID_SCOPE_LOOPBACK }, { "::1", GID_SCOPE_LOOPBACK },
-		{ "fe80::1", GID_SCOPE_LINK_LOCAL }, { "fd00:db8:1::10", GID_SCOPE_PRIVATE },
+		{ "192.0.2.1", GID_SCOPE_GLOBAL },
+		{ "10.102.1.1", GID_SCOPE_PRIVATE },
+		{ "172.16.0.1", GID_SCOPE_PRIVATE },
+		{ "172.32.0.1", GID_SCOPE_GLOBAL },
+		{ "192.168.9.9", GID_SCOPE_PRIVATE },
+		{ "100.64.0.1", GID_SCOPE_PRIVATE },
+		{ "100.128.0.1", GID_SCOPE_GLOBAL },
+		{ "169.254.1.1", GID_SCOPE_LINK_LOCAL },
+		{ "127.0.0.1", GID_SCOPE_LOOPBACK },
+		{ "::1", GID_SCOPE_LOOPBACK },
+		{ "fe80::1", GID_SCOPE_LINK_LOCAL },
+		{ "fd00:db8:1::10", GID_SCOPE_PRIVATE },
 		{ "2001:db8::1", GID_SCOPE_GLOBAL },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

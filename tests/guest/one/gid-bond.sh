@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# GIDs of a soft-RoCE device on an active-backup bond, before and after a failover.
+. tests/guest/lib.sh
+RDMADIAG=${RDMADIAG:-build/rdmadiag}
+
+show() {
+	"$RDMADIAG" gid | sed 's/^/# /'
+}
+
+# field FIELD IP
+field() {
+	"$RDMADIAG" gid -j | python3 -c '
+import json, sys
+print(*sorted(set(str(e[sys.argv[1]]) for e in json.load(sys.stdin)["entries"] if not sys.argv[2] or e["ip"] == sys.argv[2])))' "$1" "$2"
+}
+
+choice() {
+	"$RDMADIAG" gid -j --explain "$1" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+c = [c for c in d["choices"] if c["consumer"] == "rdmadiag"][0]
+print(*[e["ip"] for e in d["entries"] if e["index"] == c["index"]])'
+}
+
+modules rdma_rxe ib_uverbs bonding
+for policy in none active; do
+	ip link add bond0 type bond mode active-backup miimon 100 fail_over_mac $policy
+	ip link set nic0 down
+	ip link set nic1 down
+	ip link set nic0 master bond0
+	ip link set nic1 master bond0
+	ip link set bond0 up
+	wait_carrier bond0
+	echo nic0 >/sys/class/net/bond0/bonding/active_slave
+	ip addr add 192.0.2.6/24 dev bond0
+	rdma link add rxeb type rxe netdev bond0
+	sleep 1
+	show
+	is "$(field state 192.0.2.6)" ok "fail_over_mac $policy: the address of the bond"
+	is "$(field netdev 192.0.2.6)" bond0 "fail_over_mac $policy: its netdev"
+	unlike "$(field state '')" stale "fail_over_mac $policy: nothing is stale"
+	is "$(choice rxeb)" 192.0.2.6 "fail_over_mac $policy: the advice"
+	"$RDMADIAG" gid -j >/tmp/before
+	ip link set nic0 down
+	sleep 2
+	is "$(cat /sys/class/net/bond0/bonding/active_slave)" nic1 "fail_over_mac $policy: failed over"
+	show
+	"$RDMADIAG" gid --diff /tmp/before | sed 's/^/# /'
+	is "$(field state 192.0.2.6)" ok "fail_over_mac $policy: the address survives the failover"
+	is "$(choice rxeb)" 192.0.2.6 "fail_over_mac $policy: so does the advice"
+	# fail_over_mac=active gives the bond another MAC: an entry made from the former one is good only while the bond
+	# still has that link-local address.
+	"$RDMADIAG" gid -j | python3 -c '
+import ipaddress, json, subprocess, sys
+addresses = {a["local"] for i in json.loads(subprocess.check_output(["ip", "-j", "addr", "show", "bond0"])) for a in i["addr_info"]}
+mac = [int(b, 16) for b in open("/sys/class/net/bond0/address").read().split(":")]
+own = ipaddress.ip_address(bytes([0xfe, 0x80] + [0] * 6 + [mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe] + mac[3:]))
+for e in json.load(sys.stdin)["entries"]:
+    good = e["ip"] in addresses or ipaddress.ip_address(e["ip"]) == own
+    if e["state"] != ("ok" if good else "stale"):
+        sys.exit("%s is called %s; the bond has %s and %s" % (e["ip"], e["state"], addresses, own))'
+	is $? 0 "fail_over_mac $policy: states after the failover"
+	# Taking the former link-local address away leaves nothing that would make its entry good.
+	ip -6 addr flush dev bond0 scope link
+	sleep 0.5
+	show
+	"$RDMADIAG" gid -j | python3 -c '
+import ipaddress, json, sys
+mac = [int(b, 16) for b in open("/sys/class/net/bond0/address").read().split(":")]
+own = ipaddress.ip_address(bytes([0xfe, 0x80] + [0] * 6 + [mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe] + mac[3:]))
+for e in json.load(sys.stdin)["entries"]:
+    if e["scope"] == "link-local" and (e["state"] == "ok") != (ipaddress.ip_address(e["ip"]) == own):
+        sys.exit("%s is called %s; the MAC makes %s" % (e["ip"], e["state"], own))'
+	is $? 0 "fail_over_mac $policy: without link-local addresses the MAC decides"
+	rdma link delete rxeb
+	ip link delete bond0
+done
+
+# A member's own device: the kernel names the bond in its entries, the port is the member.
+ip link add bond0 type bond mode active-backup miimon 100
+ip link set nic0 down
+ip link set nic1 down
+ip link set nic0 master bond0
+ip link set nic1 master bond0
+ip link set bond0 up
+wait_carrier bond0
+ip addr add 192.0.2.6/24 dev bond0
+rdma link add rxem type rxe netdev nic0
+sleep 1
+show
+unlike "$(field state '')" 'stale|foreign|unknown' "a member's own device: entries are joined with the bond"
+done_testing
