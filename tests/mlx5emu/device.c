@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -388,6 +389,13 @@ static bool run_qps(void)
 	return connected;
 }
 
+static void beat(void)
+{
+	for (int i = 0; i < MAX_CTXS; i++)
+		if (emu.ctx[i].open)
+			atomic_fetch_add_explicit(&fab->ctx[i].beat, 1, memory_order_relaxed);
+}
+
 static bool one_pass(void)
 {
 	bool connected;
@@ -399,6 +407,7 @@ static bool one_pass(void)
 	poll_doorbells();
 	connected = run_qps();
 	cqe_release_late();
+	beat();
 	emu_unlock();
 	return connected;
 }
@@ -407,7 +416,7 @@ static bool one_pass(void)
 static void rest(bool connected)
 {
 	uint64_t idle = now_ns() - busy_ns;
-	struct timespec t = { 0, idle < 2000000 ? 1000 : connected ? 20000 : 200000 };
+	struct timespec t = { 0, idle < 2000000 ? 20000 : connected ? 50000 : 200000 };
 
 	nanosleep(&t, NULL);
 }
@@ -417,6 +426,8 @@ static void *device_thread(void *arg)
 	(void)arg;
 	prctl(PR_SET_NAME, "mlx5emu");
 	prctl(PR_SET_TIMERSLACK, 1);
+	/* programs poll without a pause; where that is allowed, the adapter goes before them */
+	setpriority(PRIO_PROCESS, (id_t)gettid(), -19);
 	while (atomic_load(&running))
 		rest(one_pass());
 	return NULL;

@@ -121,6 +121,7 @@ struct local_qp {
 	uint64_t rto_ns, rnr_ns, late_ns;
 	uint32_t judged, judged_read; /* fetch + 1 of the WQE that faults were asked about */
 	bool held, unread;
+	uint32_t peer_beat, extensions; /* when the timer was started, and since */
 	/* responder */
 	bool nak_sent, receiving, loopback; /* loopback: the last packet came from the same port */
 	struct sge rsge[32];

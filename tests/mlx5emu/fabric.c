@@ -7,11 +7,28 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fabric.h"
 
 struct fabric *fab;
+
+/* The C library's open() and close() are interposed, and some of this is called from inside of them. */
+static int raw_open(const char *path, int flags)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
+}
+
+static void raw_close(int fd)
+{
+	syscall(SYS_close, fd);
+}
+
+static ssize_t raw_read(int fd, void *buf, size_t n)
+{
+	return syscall(SYS_read, fd, buf, n);
+}
 
 static const struct {
 	size_t offset, size, count;
@@ -98,16 +115,16 @@ int fabric_create(const char *dir)
 	int fd, err;
 
 	snprintf(path, sizeof(path), "%s/fabric", dir);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	fd = raw_open(path, O_RDWR | O_CREAT);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) || (!st.st_size && ftruncate(fd, sizeof(*fab)))) {
 		err = -errno;
-		close(fd);
+		raw_close(fd);
 		return err;
 	}
 	err = map_file(fd);
-	close(fd);
+	raw_close(fd);
 	if (!err && !fab->magic)
 		init_fabric();
 	return err;
@@ -123,11 +140,11 @@ int fabric_attach(void)
 	if (!fabric_dir())
 		return -ENOENT;
 	snprintf(path, sizeof(path), "%s/fabric", fabric_dir());
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = raw_open(path, O_RDWR);
 	if (fd < 0)
 		return -errno;
 	err = map_file(fd);
-	close(fd);
+	raw_close(fd);
 	if (err)
 		return err;
 	if (fab->magic != FABRIC_MAGIC || fab->version != FABRIC_VERSION)
@@ -176,11 +193,11 @@ static uint64_t process_starttime(pid_t pid)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = raw_open(path, O_RDONLY);
 	if (fd < 0)
 		return 0;
-	n = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
+	n = raw_read(fd, buf, sizeof(buf) - 1);
+	raw_close(fd);
 	if (n <= 0)
 		return 0;
 	buf[n] = 0;

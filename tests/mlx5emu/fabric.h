@@ -138,6 +138,7 @@ struct fab_ctx {
 	struct fab_obj o;
 	uint64_t starttime; /* of the owner, so that a reused pid is not taken for it */
 	bool devx;
+	_Atomic uint32_t beat; /* passes of the owner's device thread */
 };
 
 struct fab_pd {
@@ -185,7 +186,7 @@ enum nak_code { NAK_SEQUENCE, NAK_INVALID, NAK_ACCESS, NAK_OPERATION };
 struct packet {
 	uint8_t op, flags, syndrome, mpath;
 	uint32_t src_qpn, dst_qpn, psn, rkey, len, dma_len, imm, msn;
-	pid_t src_pid;
+	uint32_t run;        /* of the sender: its faults were applied by the sender */
 	uint64_t va;         /* RETH */
 	uint64_t atomic[2];  /* AtomicETH: swap or add, compare */
 	uint64_t deliver_ns; /* not seen by the receiver before (delay fault) */

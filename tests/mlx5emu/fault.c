@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emu.h"
 #include "mlx5emu.h"
@@ -14,6 +15,7 @@ static unsigned int nfaults;
 static uint64_t kinds_present; /* so that the data path pays nothing without faults */
 static uint64_t random_state;
 static uint64_t start_ns;
+static uint32_t run_number;
 
 uint64_t fault_random(void)
 {
@@ -48,6 +50,11 @@ bool fault_any(enum fault_kind kind)
 	return kinds_present >> kind & 1;
 }
 
+uint32_t fault_run(void)
+{
+	return run_number;
+}
+
 void fault_init(void)
 {
 	const char *env = getenv("MLX5EMU_FAULTS"), *seed = getenv("MLX5EMU_SEED");
@@ -55,6 +62,7 @@ void fault_init(void)
 	uint32_t rank = atomic_fetch_add(&fab->attached, 1);
 
 	start_ns = now_ns();
+	run_number = getenv("MLX5EMU_RUN") ? (uint32_t)strtoul(getenv("MLX5EMU_RUN"), NULL, 10) : (uint32_t)getpid();
 	random_state = (seed ? strtoull(seed, NULL, 0) : 1) * 0x9e3779b97f4a7c15u + rank * 0xbf58476d1ce4e5b9u;
 	random_state |= 1;
 	for (line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))

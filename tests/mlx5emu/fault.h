@@ -87,5 +87,6 @@ bool fault_any(enum fault_kind kind);
 /* Strikes now? The hit is counted and written to the ground truth. The pointer is valid until faults change. */
 const struct fault *fault_hit(enum fault_kind kind, const struct fault_site *site);
 uint64_t fault_random(void);
+uint32_t fault_run(void); /* which `run` this process belongs to */
 
 #endif

@@ -5,7 +5,6 @@
  * addresses.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "emu.h"
 
@@ -170,7 +169,7 @@ bool packet_send(const struct fab_qp *qp, struct packet *p)
 	if (dst && ring_is_full(dst) && !is_dead(dst))
 		return false;
 	p->src_qpn = qp->qpn;
-	p->src_pid = getpid();
+	p->run = fault_run();
 	p->deliver_ns = 0;
 	if (!count_transmit(qp, p))
 		return true;
@@ -189,8 +188,9 @@ static void handle(struct local_qp *l, struct packet *p)
 {
 	bool twice = false;
 
-	/* faults of this run on the wire also strike what comes from the other one */
-	if (p->src_pid != getpid() && has_wire_faults() && !p->deliver_ns && wire_faults(l->qp, p, false, &twice))
+	/* faults on the wire also strike what comes from another run; it was its sender's part for packets of this one
+	 */
+	if (p->run != fault_run() && has_wire_faults() && wire_faults(l->qp, p, false, &twice))
 		return;
 	count_receive(l->qp, p);
 	if (is_response(p))

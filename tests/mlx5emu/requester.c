@@ -271,15 +271,51 @@ void requester_flush(struct local_qp *l)
 	}
 }
 
+static uint32_t peer_beat(const struct local_qp *l)
+{
+	const struct fab_qp *peer = qp_by_number(l->qp->attr.dest_qp_num);
+
+	return peer ? fab->ctx[peer->o.ctx].beat : 0;
+}
+
+/*
+ * A timeout counts only if the peer's device thread had its turn since: an adapter answers whether or not its host is
+ * busy. A peer that is dead is not waited for, one that is stopped for two seconds.
+ */
+static bool peer_had_no_turn(struct local_qp *l)
+{
+	enum { STEP_NS = 4000000, STEPS = 500 };
+	const struct fab_qp *peer = qp_by_number(l->qp->attr.dest_qp_num);
+
+	if (!peer || fab->ctx[peer->o.ctx].beat - l->peer_beat >= 2 || l->extensions >= STEPS)
+		return false;
+	fabric_lock();
+	fabric_reap();
+	fabric_unlock();
+	if (!peer->o.used)
+		return false;
+	l->extensions++;
+	l->rto_ns = now_ns() + STEP_NS;
+	return true;
+}
+
+static void start_timer(struct local_qp *l)
+{
+	/* 4.096 us * 2^timeout */
+	l->rto_ns = now_ns() + (4096ull << (l->qp->attr.timeout & 31));
+	l->peer_beat = peer_beat(l);
+	l->extensions = 0;
+}
+
 static void arm_timer(struct local_qp *l)
 {
 	const struct fab_qp *qp = l->qp;
 
-	/* 4.096 us * 2^timeout; 0 waits for ever */
+	/* a timeout of 0 waits for ever */
 	if (!qp->attr.timeout || psn_diff(l->send_psn, psn_add(qp->acked_psn, 1)) <= 0)
 		l->rto_ns = 0;
 	else
-		l->rto_ns = now_ns() + (4096ull << (qp->attr.timeout & 31));
+		start_timer(l);
 }
 
 /* Completes what is acknowledged, in order; WQEs without packets (NOP, failed ones) when their turn comes. */
@@ -547,7 +583,7 @@ static void ack_timeout(struct local_qp *l)
 	}
 	qp->cur_retry--;
 	go_back(l);
-	l->rto_ns = now_ns() + (4096ull << (qp->attr.timeout & 31));
+	start_timer(l);
 }
 
 static void check_timers(struct local_qp *l)
@@ -556,7 +592,7 @@ static void check_timers(struct local_qp *l)
 
 	if (l->rnr_ns && now >= l->rnr_ns)
 		l->rnr_ns = 0;
-	if (l->rto_ns && now >= l->rto_ns && head_op(l))
+	if (l->rto_ns && now >= l->rto_ns && head_op(l) && !peer_had_no_turn(l))
 		ack_timeout(l);
 }
 
