@@ -508,12 +508,50 @@ static void test_no_memory(void **unused)
 	arena_free(arena);
 }
 
+/* Findings are of what is not the verdict's matter, and only of that. */
+static void test_findings(void **unused)
+{
+	(void)unused;
+	struct arena *arena = test_arena();
+	struct report report = { .arena = arena };
+	struct probe_document *document = arena_new_object(arena, struct probe_document);
+	struct evidence *evidence = &document->evidence;
+	evidence->local = (struct endpoint_facts){ .device = "dev0", .port = num(1), .numa_node = num(1) };
+	*list_add(arena, &evidence->operations) = (struct operation){ .wr_id = num(1),
+		.opcode = OP_WRITE,
+		.bytes = num(64),
+		.post_call_ns = num(1),
+		.post_return_ns = num(2),
+		.post_errno = num(0),
+		.cqe_consumed_ns = num(3),
+		.wc_status = num(0),
+		.payload_verified = FLAG_YES };
+	*list_add(arena, &evidence->buffer.pages_on_node) = (struct map_entry){ 1, num(4) };
+	verdict_judge(&document->request, evidence, &report, arena, &document->verdict);
+	assert_int_equal(report.findings.count, 0);
+	*list_add(arena, &evidence->buffer.pages_on_node) = (struct map_entry){ 0, num(3) };
+	*list_add(arena, &evidence->async_events) =
+	        (struct async_event){ .side = SIDE_LOCAL, .event = "PORT_ERR", .port = num(2) };
+	verdict_judge(&document->request, evidence, &report, arena, &document->verdict);
+	assert_int_equal(report.findings.count, 2);
+	assert_string_equal(report.findings.items[0]->id, "probe-other-event");
+	assert_string_equal(report.findings.items[1]->id, "probe-buffer-distant");
+	assert_non_null(strstr(report.findings.items[1]->message, "3 pages"));
+	assert_int_equal(document->verdict.outcome, OUTCOME_OK);
+	/* Asked for on purpose, it is no finding. */
+	evidence->buffer.requested_node = num(0);
+	verdict_judge(&document->request, evidence, &report, arena, &document->verdict);
+	assert_int_equal(report.findings.count, 3);
+	arena_free(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_pure),
 		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_findings),
 	};
 	return cmocka_run_group_tests_name("verdict of anything", tests, NULL, NULL);
 }
