@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Devices that come and go while they are read: each run ends well and is a whole document.
+. tests/guest/lib.sh
+. tests/guest/topo-lib.sh
+
+modules dummy
+ip link add d0 type dummy
+ip link add d1 type dummy
+ip link set d0 up
+ip link set d1 up
+rxe_add stays d0
+
+stir() {
+	while :; do
+		rdma link add comes type rxe netdev d1 2>/dev/null
+		rdma link delete comes 2>/dev/null
+	done
+}
+stir &
+stirring=$!
+good=0
+for _ in $(seq 25); do
+	topo
+	[ "$status" = 0 ] && python3 -c 'import json, sys
+d = json.loads(sys.stdin.read())
+assert [x["name"] for x in d["devices"] if x["name"] == "stays"]' <<<"$document" && good=$((good + 1))
+done
+kill "$stirring"
+wait "$stirring" 2>/dev/null
+is "$good" 25 "25 runs end well and show the device that stays"
+
+rdma link delete comes 2>/dev/null
+rxe_del stays
+topo
+is "$status" 3 "no device: status 3"
+like "$errors" 'no RDMA device' "and one line says so"
+is "$(wc -l <<<"$errors")" 1 "one line only"
+holds "the document is there, with the reason" "d['devices'] == [] and missing('devices', 'host')"
+done_testing
