@@ -251,6 +251,13 @@ rxe_del() {
 	rdma link delete "$1"
 }
 
+# siw_add NAME NETDEV - needs run -m siw; the port takes its state from the carrier of this moment
+siw_add() {
+	modules ib_uverbs siw
+	rdma link add "$1" type siw netdev "$2" || return
+	wait_for 10 test -e "/sys/class/infiniband/$1/ports/1/gids/0"
+}
+
 # gid_index DEVICE ADDRESS - index of the GID of an IPv4 address; waits for it to appear
 gid_index() {
 	local file end=$((SECONDS + 10)) gid

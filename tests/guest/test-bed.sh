@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The bed itself, from outside: statuses, streams, what the guest sees of this host and what is left of it.
+# shellcheck disable=SC2317
 here=$(dirname "$(readlink -f "$0")")
 repository=$(readlink -f "$here/../..")
 # shellcheck source=tests/guest/lib.sh
@@ -97,7 +98,7 @@ like "$errors" "Kernel panic" "the console log shows why"
 # ---- killed from outside
 "$run" -t one -c 'echo up; sleep 1000' >"$work/stdout" &
 pid=$!
-ok "a guest comes up" wait_for 60 grep -q up "$work/stdout"
+ok "a guest comes up" wait_for 120 grep -q up "$work/stdout"
 machine=$(pgrep -P "$pid" qemu)
 kill -TERM "$pid"
 wait "$pid"
@@ -105,11 +106,11 @@ is "$?" 143 "SIGTERM ends the run"
 not_ok "and its machine" kill -0 "$machine"
 "$run" -t one -c 'echo up; sleep 1000' >"$work/stdout2" 2>/dev/null &
 pid=$!
-ok "a guest comes up" wait_for 60 grep -q up "$work/stdout2"
+ok "a guest comes up" wait_for 120 grep -q up "$work/stdout2"
 machine=$(pgrep -P "$pid" qemu)
 { kill -KILL "$pid" && wait "$pid"; } 2>/dev/null
 machine_gone() { ! kill -0 "$machine" 2>/dev/null; }
-ok "SIGKILL leaves no machine behind either" wait_for 5 machine_gone
+ok "SIGKILL leaves no machine behind either" wait_for 20 machine_gone
 
 # ---- the cache: a file that was cut short is noticed
 mkdir -p "$work/cache/rdmadiag/guest"

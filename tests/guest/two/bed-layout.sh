@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Layout "two": two packages of one node each, NICs on both, and soft-RoCE that really uses the wire.
+# shellcheck disable=SC2317
 . tests/guest/lib.sh
 is "$(cat /sys/devices/system/node/node0/distance)" "10 20" "distances of node 0"
 is "$(cat /sys/devices/system/node/node1/distance)" "20 10" "distances of node 1"
