@@ -51,6 +51,7 @@ struct probe_arguments {
 	struct probe_settings settings;
 	const char *judge;
 	struct arena *arena;
+	struct survey survey;
 };
 
 /* ---- options ---- */
@@ -214,21 +215,12 @@ static int judge_file(const struct probe_arguments *arguments, const struct comm
 
 /* ---- a run ---- */
 
-static void host_of(struct arena *arena, struct host_facts *facts)
-{
-	struct origin *origin = origin_live();
-	if (origin)
-		origin_host(origin, arena, facts);
-	origin_close(origin);
-}
-
 static int finish_run(struct probe_run *run, const struct common_options *common)
 {
 	struct probe_document *document = &run->document;
-	struct host_facts facts = { 0 };
-	host_of(run->arena, &facts);
+	const struct host *host = run->survey->host;
 	verdict_judge(&document->request, &document->evidence, &run->report, run->arena, &document->verdict);
-	print_probe(document, common, "live", &facts);
+	print_probe(document, common, "live", host ? &host->facts : NULL);
 	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
 		complain("%s", run->error.text);
 	if (watcher_signal())
@@ -238,35 +230,41 @@ static int finish_run(struct probe_run *run, const struct common_options *common
 	return status == EXIT_NOTHING && probe_began(run) && !run->refused ? EXIT_FOUND : status;
 }
 
-/* Nothing was tried: the document says why, and standard error too. */
-static int give_up(
-        const struct probe_arguments *arguments, const struct common_options *common, const struct error *error)
+/* Nothing was tried because of `step`: the document says why, and standard error too. */
+static int give_up(const struct probe_arguments *arguments, const struct common_options *common, const char *step,
+        const struct error *error)
 {
-	struct probe_run *run = run_new(arguments->arena, &arguments->settings);
-	complain("%s", error->text);
-	if (!run || !common->json)
+	struct probe_run *run = run_new(arguments->arena, &arguments->settings, &arguments->survey);
+	if (!run) {
+		complain("%s", error->text);
 		return EXIT_NOTHING;
-	report_missing(&run->report, "evidence", "host", error->code, "%s", error->text);
+	}
+	struct resource_step *failed = resource_begin(run, SIDE_LOCAL, step);
+	resource_detail(run, failed, "%s", error->text);
+	resource_end(run, failed, error->code);
+	run_failed(run, error->code, error);
+	if (error->code == -EINTR)
+		run->document.evidence.interrupted = FLAG_YES;
 	finish_run(run, common);
-	return EXIT_NOTHING;
+	return error->code == -EINTR ? EXIT_INTERRUPTED : EXIT_NOTHING;
 }
 
 static int run_once(const struct probe_arguments *arguments, const struct common_options *common)
 {
-	struct probe_run *run = run_new(arguments->arena, &arguments->settings);
+	struct probe_run *run = run_new(arguments->arena, &arguments->settings, &arguments->survey);
 	int result = run ? probe_run(run) : -ENOMEM;
 	if (!result)
 		return finish_run(run, common);
 	struct error error;
 	error_set(&error, result, "the probe cannot start");
-	return give_up(arguments, common, &error);
+	return give_up(arguments, common, "fork", &error);
 }
 
 /* One peer, in an arena of its own. A negative number: it was no probe, wait for another. */
-static int serve_one(const struct probe_settings *settings, const struct common_options *common, int fd)
+static int serve_one(const struct probe_arguments *arguments, const struct common_options *common, int fd)
 {
 	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_BYTES);
-	struct probe_run *run = arena ? run_new(arena, settings) : NULL;
+	struct probe_run *run = arena ? run_new(arena, &arguments->settings, &arguments->survey) : NULL;
 	int result = run ? probe_serve(run, fd) : -ENOMEM;
 	if (result) {
 		complain("a peer cannot be served: %s", strerror(-result));
@@ -279,15 +277,25 @@ static int serve_one(const struct probe_settings *settings, const struct common_
 	return finish_run(run, common);
 }
 
+/* Peers would wait in vain for a listener without a device. */
+static int check_device(const struct probe_arguments *arguments, struct error *error)
+{
+	const char *device, *name = arguments->settings.device.name;
+	struct num port = { 0 };
+	return *name ? survey_resolve(&arguments->survey, name, &device, &port, error)
+	             : survey_choose(&arguments->survey, NULL, &device, &port, error);
+}
+
 static int serve_peers(const struct probe_arguments *arguments, const struct common_options *common)
 {
 	const struct probe_settings *settings = &arguments->settings;
 	struct error error = { 0 };
 	char address[300];
 	autoclose int listening = -1;
-	if (probe_check_device(settings, arguments->arena, &error) ||
-	        probe_listen(settings, &listening, address, sizeof(address), &error))
-		return give_up(arguments, common, &error);
+	if (check_device(arguments, &error))
+		return give_up(arguments, common, "find-device", &error);
+	if (probe_listen(settings, &listening, address, sizeof(address), &error))
+		return give_up(arguments, common, "listen", &error);
 	complain("listening on %s", address);
 	for (;;) {
 		int fd;
@@ -296,15 +304,30 @@ static int serve_peers(const struct probe_arguments *arguments, const struct com
 			return EXIT_INTERRUPTED;
 		if (result) {
 			error_set(&error, result, "accepting a peer");
-			return give_up(arguments, common, &error);
+			return give_up(arguments, common, "accept", &error);
 		}
-		int status = serve_one(settings, common, fd);
+		int status = serve_one(arguments, common, fd);
 		if (watcher_signal())
 			return EXIT_INTERRUPTED;
 		if (status >= 0 && !settings->keep)
 			return status;
 		fflush(stdout);
 	}
+}
+
+static int probe_live(struct probe_arguments *arguments, const struct common_options *common)
+{
+	struct error error = { 0 };
+	if (survey_read(&arguments->survey, &error))
+		return give_up(arguments, common, "find-device", &error);
+	int result = watcher_signals();
+	if (result) {
+		error_set(&error, result, "signals cannot be watched");
+		return give_up(arguments, common, "sigaction", &error);
+	}
+	if (arguments->settings.request.mode == MODE_LISTENER)
+		return serve_peers(arguments, common);
+	return run_once(arguments, common);
 }
 
 static int run_probe(const struct command *command, int argc, char **argv, struct common_options *common)
@@ -320,15 +343,9 @@ static int run_probe(const struct command *command, int argc, char **argv, struc
 		return status - 1;
 	if (arguments.judge)
 		return judge_file(&arguments, common);
-	int result = watcher_signals();
-	if (result) {
-		struct error error;
-		error_set(&error, result, "signals cannot be watched");
-		return give_up(&arguments, common, &error);
-	}
-	if (arguments.settings.request.mode == MODE_LISTENER)
-		return serve_peers(&arguments, common);
-	return run_once(&arguments, common);
+	status = probe_live(&arguments, common);
+	survey_free(&arguments.survey);
+	return status;
 }
 
 const struct command probe_command = {

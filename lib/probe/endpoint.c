@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "model/host.h"
-#include "probe/device.h"
 #include "probe/gid_choice.h"
 #include "probe/words.h"
 
@@ -19,7 +18,7 @@ enum {
 	RETRIES = 6,         /* soft RoCE takes 7 for "for ever" (kernel, rxe_comp.c) */
 	RNR_RETRIES = 6,     /* 7 would be for ever */
 	RNR_TIMER = 12,      /* 0.64 ms (IBTA, table 45) */
-	ACK_TIMEOUT = 14,    /* 67 ms */
+	ACK_TIMEOUT = 16,    /* 268 ms; the default deadline makes it 134 ms */
 	ACK_TIMEOUT_MIN = 8, /* 1 ms: shorter ones are used by nobody */
 	HOP_LIMIT = 64,      /* TTL, as most programs set it */
 };
@@ -194,6 +193,24 @@ static const struct ibv_gid_entry *entry_at(
 }
 
 /*
+ * The advised entry, unless the connection's own address or the other end's type speaks for another one that is no
+ * worse by itself.
+ */
+static const struct ibv_gid_entry *best_entry(const struct endpoint *endpoint, const struct endpoint_wish *wish,
+        const struct ibv_gid_entry *entries, size_t count)
+{
+	int type = type_code(wish->gid_type);
+	struct num index = survey_gid_index(endpoint->run->survey, endpoint->facts->device, endpoint->port);
+	const struct ibv_gid_entry *advised =
+	        index.known ? entry_at(entries, count, endpoint->port, index.value) : NULL;
+	const struct ibv_gid_entry *best = gid_choose(entries, count, endpoint->port, wish->address, type);
+	bool by_address = best && wish->address && !memcmp(best->gid.raw, wish->address, sizeof(best->gid.raw));
+	bool same = advised && best && !memcmp(best->gid.raw, advised->gid.raw, sizeof(best->gid.raw));
+	bool fits = advised && (type < 0 || advised->gid_type == (uint32_t)type);
+	return fits && (same || !by_address) ? advised : best;
+}
+
+/*
  * An index that the operator asked for is used even when its slot is empty: what the kernel answers to it is the
  * evidence.
  */
@@ -209,10 +226,9 @@ static int choose_gid(struct endpoint *endpoint, const struct endpoint_wish *wis
 	if (result)
 		return FAIL(result, "%s/%d: GID table", endpoint->facts->device, endpoint->port);
 	endpoint->gid_index = wish->gid_index.known ? (int)wish->gid_index.value : -1;
-	const struct ibv_gid_entry *entry =
-	        wish->gid_index.known
-	                ? entry_at(entries, count, endpoint->port, wish->gid_index.value)
-	                : gid_choose(entries, count, endpoint->port, wish->address, type_code(wish->gid_type));
+	const struct ibv_gid_entry *entry = wish->gid_index.known
+	                                            ? entry_at(entries, count, endpoint->port, wish->gid_index.value)
+	                                            : best_entry(endpoint, wish, entries, count);
 	if (entry)
 		take_gid(endpoint, entry);
 	/* Within an InfiniBand subnet the LID is the address. */
@@ -238,12 +254,11 @@ static int choose_gid(struct endpoint *endpoint, const struct endpoint_wish *wis
 static int choose_device(
         struct endpoint *endpoint, const struct endpoint_wish *wish, struct num *port, struct error *error)
 {
-	struct arena *arena = endpoint->run->arena;
+	const struct survey *survey = endpoint->run->survey;
 	*port = wish->device->port;
 	if (wish->device->name[0])
-		return device_resolve(
-		        endpoint->origin, arena, wish->device->name, &endpoint->facts->device, port, error);
-	return device_choose(endpoint->origin, arena, wish->address, &endpoint->facts->device, port, error);
+		return survey_resolve(survey, wish->device->name, &endpoint->facts->device, port, error);
+	return survey_choose(survey, wish->address, &endpoint->facts->device, port, error);
 }
 
 int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, const struct endpoint_wish *wish,
@@ -256,8 +271,6 @@ int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, co
 	struct num port;
 	struct resource_step *step = resource_begin(run, side, "find-device");
 	int result = choose_device(endpoint, wish, &port, error);
-	if (!result)
-		device_describe(endpoint->origin, run->arena, endpoint->facts);
 	resource_detail(run, step, "%s", result ? error->text : endpoint->facts->device);
 	resource_end(run, step, result);
 	describe_limits(endpoint);
@@ -267,9 +280,11 @@ int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, co
 	result = open_device(endpoint, error);
 	result = result ? result : describe_device(endpoint, &attr, error);
 	result = result ? result : choose_port(endpoint, port, attr.phys_port_cnt, error);
+	if (!result)
+		survey_describe(run->survey, endpoint->facts);
 	result = result ? result : choose_gid(endpoint, wish, error);
 	if (!result)
-		device_describe_netdev(endpoint->origin, run->arena, endpoint->facts);
+		describe_netdev(endpoint->origin, run->arena, endpoint->facts);
 	return result;
 }
 
@@ -418,7 +433,7 @@ int64_t endpoint_retry_ns(const struct endpoint_facts *facts, int64_t retries)
 static uint8_t choose_timeout(int64_t deadline_ms)
 {
 	uint8_t timeout = ACK_TIMEOUT;
-	while (timeout > ACK_TIMEOUT_MIN && (INT64_C(4096) << timeout) * (RETRIES + 1) * 4 > deadline_ms * 1000000 / 2)
+	while (timeout > ACK_TIMEOUT_MIN && (INT64_C(4096) << timeout) * (RETRIES + 1) * 4 > deadline_ms * 800000)
 		timeout--;
 	return timeout;
 }
@@ -531,7 +546,7 @@ void endpoint_sample(struct endpoint *endpoint, bool first)
 		return;
 	sample_port(endpoint);
 	run_enter(endpoint->run, "reading /sys/class/net", STEP_LIMIT_MS);
-	device_describe_netdev(endpoint->origin, endpoint->run->arena, endpoint->facts);
+	describe_netdev(endpoint->origin, endpoint->run->arena, endpoint->facts);
 	run_leave(endpoint->run);
 }
 

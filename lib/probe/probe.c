@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/probe.h"
 
-#include "probe/device.h"
 #include "probe/session.h"
 #include "probe/watcher.h"
 
@@ -25,19 +24,6 @@ int probe_run(struct probe_run *run)
 }
 
 /* ---- listening ---- */
-
-int probe_check_device(const struct probe_settings *settings, struct arena *arena, struct error *error)
-{
-	struct origin *origin __attribute__((cleanup(origin_closep))) = origin_live();
-	if (!origin)
-		return error_set(error, -ENOMEM, "probe");
-	struct strings names = { 0 };
-	const char *device;
-	struct num port = { 0 };
-	if (!settings->device.name[0])
-		return device_names(origin, arena, &names, error);
-	return device_resolve(origin, arena, settings->device.name, &device, &port, error);
-}
 
 enum { WAITING_PEERS = 8 };
 

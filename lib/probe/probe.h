@@ -10,8 +10,6 @@
 /* Loopback, two devices or initiator: runs in a watched child, fills run->document.evidence. 0 or negative errno. */
 int probe_run(struct probe_run *run);
 
-/* Is there the device that was asked for, or any? Asks sysfs only. 0 or -ENODEV with `error`. */
-int probe_check_device(const struct probe_settings *settings, struct arena *arena, struct error *error);
 /* A socket that peers connect to. `address`: what it listens on, for people. 0 or negative errno with `error`. */
 int probe_listen(const struct probe_settings *settings, int *fd, char *address, size_t size, struct error *error);
 /* Waits for a peer, without a deadline. 0 with the connected socket, -EINTR after a signal, or another negative errno.

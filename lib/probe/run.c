@@ -12,13 +12,14 @@ static uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings)
+struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings, const struct survey *survey)
 {
 	struct probe_run *run = arena_new_object(arena, struct probe_run);
 	if (!run)
 		return NULL;
 	run->arena = arena;
 	run->settings = settings;
+	run->survey = survey;
 	run->document.request = settings->request;
 	run->report.arena = arena;
 	run->document.report = &run->report;

@@ -13,6 +13,7 @@
 #include "model/evidence.h"
 #include "model/report.h"
 #include "probe/settings.h"
+#include "probe/survey.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct run_step {
 struct probe_run {
 	struct arena *arena;
 	const struct probe_settings *settings;
+	const struct survey *survey;
 	struct probe_document document;
 	struct report report;
 	uint64_t epoch_ns; /* CLOCK_MONOTONIC at the start */
@@ -40,14 +42,16 @@ struct probe_run {
 };
 
 /* A new run in `arena`; NULL without memory. */
-struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings);
+struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings, const struct survey *survey);
 
 /* Nanoseconds since the start of the run. */
 int64_t run_now(const struct probe_run *run);
 /* Did somebody ask for an end? */
 bool run_stopped(const struct probe_run *run);
 
-enum { STEP_LIMIT_MS = 5000 }; /* for a call that ought to take less than a second, on a slow machine */
+enum {
+	STEP_LIMIT_MS = 15000
+}; /* for a call that ought to take less than a second, on a machine that is far too busy */
 
 /* Announces a step and forgets it again. `name` outlives the run. */
 void run_enter(struct probe_run *run, const char *name, int64_t limit_ms);

@@ -19,9 +19,9 @@ enum {
 	DEPTH = 16,
 	HELLO_MS = 5000,
 	SEND_MS = 5000,
-	SILENCE_MS = 15000,   /* an initiator says something once a second */
-	GATHER_MS = 12000,    /* but not while it gathers its evidence */
-	EAGER_NS = 200000000, /* after the last news it looks without a pause for so long */
+	SILENCE_MS = 15000,  /* an initiator says something once a second */
+	GATHER_MS = 12000,   /* but not while it gathers its evidence */
+	EAGER_NS = 50000000, /* after the last news it looks without a pause for so long */
 	LOOKS = 64,
 };
 

@@ -11,10 +11,10 @@
 #include <time.h>
 
 enum {
-	LISTED_FIRST = 64,       /* operations in the document */
-	LISTED_AFTER = 16,       /* and those behind the first that failed */
-	CHORE_NS = 1000000,      /* how often the wait does what costs a system call */
-	PATIENCE_NS = 100000000, /* from then on it sleeps between looks, and does not trust the observer alone */
+	LISTED_FIRST = 64,      /* operations in the document */
+	LISTED_AFTER = 16,      /* and those behind the first that failed */
+	CHORE_NS = 1000000,     /* how often the wait does what costs a system call */
+	PATIENCE_NS = 20000000, /* from then on it sleeps between looks, and does not trust the observer alone */
 	NAP_NS = 50000,
 };
 

@@ -108,6 +108,39 @@ static char *read_proc(struct arena *arena, pid_t pid, const char *name)
 	return *text ? arena_strdup(arena, text) : NULL;
 }
 
+/* proc_pid_syscall(5): the number first, -1 outside of any, or "running". */
+static const char *name_system_call(struct arena *arena, const char *text)
+{
+	static const struct {
+		long number;
+		const char *name;
+	} calls[] = {
+		{ SYS_ioctl, "ioctl" },
+		{ SYS_read, "read" },
+		{ SYS_write, "write" },
+		{ SYS_openat, "openat" },
+		{ SYS_close, "close" },
+		{ SYS_mmap, "mmap" },
+		{ SYS_munmap, "munmap" },
+		{ SYS_madvise, "madvise" },
+		{ SYS_mbind, "mbind" },
+		{ SYS_move_pages, "move_pages" },
+		{ SYS_sendto, "sendto" },
+		{ SYS_recvfrom, "recvfrom" },
+		{ SYS_recvmsg, "recvmsg" },
+		{ SYS_futex, "futex" },
+		{ SYS_exit_group, "exit_group" },
+	};
+	char *end;
+	long number = text ? strtol(text, &end, 10) : 0;
+	if (!text || end == text || number < 0)
+		return text && number < 0 ? "none" : text;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].number == number)
+			return calls[i].name;
+	return arena_printf(arena, "number %ld", number);
+}
+
 static const char *known_wait_channel(const char *text)
 {
 	return text && strcmp(text, "0") != 0 ? text : NULL;
@@ -121,7 +154,7 @@ static void describe_stuck(struct probe_run *run, pid_t pid, const struct run_st
 	stuck->step = step->name;
 	stuck->started_ns = num(step->started_ns);
 	stuck->pid = num(pid);
-	stuck->system_call = read_proc(run->arena, pid, "syscall");
+	stuck->system_call = name_system_call(run->arena, read_proc(run->arena, pid, "syscall"));
 	stuck->wait_channel = known_wait_channel(read_proc(run->arena, pid, "wchan"));
 	stuck->stack = read_proc(run->arena, pid, "stack");
 	if (!stuck->stack)

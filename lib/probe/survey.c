@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe/survey.h"
+
+#include "gid/choose.h"
+#include "gid/judge.h"
+#include "gid/read.h"
+#include "source/collect.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- reading ---- */
+
+static int read_gids(struct origin *origin, struct host *host, void *document)
+{
+	struct gid_read_options options = { .source = GID_SOURCE_BEST };
+	*(struct gid_document *)document = (struct gid_document){ 0 };
+	return gid_read(origin, host, &options, document);
+}
+
+static int advise(struct survey *survey)
+{
+	struct gid_environment environment = { .variables = environ };
+	int result = gid_judge(survey->host, survey->gids);
+	return result ? result : gid_explain(survey->host, &environment, survey->gids);
+}
+
+int survey_read(struct survey *survey, struct error *error)
+{
+	struct origin *origin __attribute__((cleanup(origin_closep))) = origin_live();
+	*survey = (struct survey){ .host = host_new() };
+	if (survey->host)
+		survey->gids = arena_new_object(survey->host->arena, struct gid_document);
+	if (!origin || !survey->gids)
+		return error_set(error, -ENOMEM, "looking at this host");
+	struct collect_options options = { .more = read_gids, .data = survey->gids };
+	int result = collect_host(origin, survey->host, &options, &survey->error);
+	if (result == -EINTR) {
+		*error = survey->error;
+		return result;
+	}
+	return result ? 0 : advise(survey);
+}
+
+void survey_free(struct survey *survey)
+{
+	host_free(survey->host);
+	*survey = (struct survey){ 0 };
+}
+
+/* ---- names ---- */
+
+static struct num port_of_netdev(const struct rdma_device *device, const char *name)
+{
+	list_each(port, &device->ports)
+		list_each(netdev, &port->netdevs)
+			if (netdev->name && !strcmp(netdev->name, name))
+				return port->number;
+	return (struct num){ 0 };
+}
+
+static void join_names(const struct host *host, char *out, size_t size)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	list_each(device, &host->devices)
+		if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", device->name);
+}
+
+int survey_resolve(
+        const struct survey *survey, const char *name, const char **device, struct num *port, struct error *error)
+{
+	const struct rdma_device *found = survey->host ? collect_find_device(survey->host, name) : NULL;
+	if (!found && (!survey->host || !survey->host->devices.count))
+		return survey_choose(survey, NULL, device, port, error);
+	if (!found) {
+		char list[200];
+		join_names(survey->host, list, sizeof(list));
+		return error_say(error, -ENODEV, "%s: no RDMA device and no netdev of one has this name; there are: %s",
+		        name, list);
+	}
+	if (!port->known)
+		*port = port_of_netdev(found, name);
+	*device = found->name;
+	return 0;
+}
+
+/* ---- a device for those who did not ask for one ---- */
+
+static bool take_by_address(const struct survey *survey, const uint8_t *address, const char **device, struct num *port)
+{
+	list_each(entry, &survey->gids->entries) {
+		if (memcmp(entry->bytes, address, sizeof(entry->bytes)) != 0)
+			continue;
+		*device = entry->device;
+		*port = entry->port;
+		return true;
+	}
+	return false;
+}
+
+static bool take_active(const struct host *host, const char **device, struct num *port)
+{
+	list_each(candidate, &host->devices) {
+		if (candidate->uverbs.accessible == FLAG_NO)
+			continue;
+		list_each(found, &candidate->ports) {
+			if (!found->state || strcmp(found->state, "ACTIVE") != 0)
+				continue;
+			*device = candidate->name;
+			*port = found->number;
+			return true;
+		}
+	}
+	return false;
+}
+
+int survey_choose(
+        const struct survey *survey, const uint8_t *address, const char **device, struct num *port, struct error *error)
+{
+	if (!survey->host || !survey->host->devices.count)
+		return error_say(error, -ENODEV, "%s", survey->error.code ? survey->error.text : "no RDMA device");
+	if (address && take_by_address(survey, address, device, port))
+		return 0;
+	if (!take_active(survey->host, device, port))
+		*device = survey->host->devices.items[0]->name;
+	return 0;
+}
+
+struct num survey_gid_index(const struct survey *survey, const char *device, int64_t port)
+{
+	if (survey->gids)
+		list_each(choice, &survey->gids->choices)
+			if (!strcmp(choice->consumer, "rdmadiag") && !strcmp(choice->device, device) &&
+			        num_is(choice->port, port))
+				return choice->index;
+	return (struct num){ 0 };
+}
+
+/* ---- facts ---- */
+
+/* Of a port without a PCI function of its own: the node that its netdevs and their members share. */
+static void share_node(struct num node, struct num *shared, bool *differs)
+{
+	*differs |= node.known && shared->known && node.value != shared->value;
+	if (node.known)
+		*shared = node;
+}
+
+static struct num node_of_port(const struct port *port)
+{
+	struct num shared = { 0 };
+	bool differs = false;
+	list_each(netdev, &port->netdevs) {
+		share_node(netdev->numa_node, &shared, &differs);
+		if (netdev->bond)
+			list_each(member, &netdev->bond->members)
+				share_node(member->numa_node, &shared, &differs);
+	}
+	return differs ? (struct num){ 0 } : shared;
+}
+
+void survey_describe(const struct survey *survey, struct endpoint_facts *facts)
+{
+	const struct rdma_device *device = survey->host ? host_device(survey->host, facts->device) : NULL;
+	if (!device)
+		return;
+	facts->driver = device->driver;
+	facts->fw_version = device->fw_version;
+	const struct port *port = facts->port.known ? device_port(device, facts->port.value) : NULL;
+	if (device->pci)
+		facts->numa_node = device->pci->numa_node;
+	else if (port)
+		facts->numa_node = node_of_port(port);
+}
+
+void describe_netdev(struct origin *origin, struct arena *arena, struct endpoint_facts *facts)
+{
+	char path[PATH_MAX];
+	if (!facts->gid_index.known)
+		return;
+	snprintf(path, sizeof(path), "sys/class/infiniband/%s/ports/%d/gid_attrs/ndevs/%d", facts->device,
+	        (int)facts->port.value, (int)facts->gid_index.value);
+	const char *netdev = origin_text(origin, arena, path);
+	if (netdev)
+		facts->netdev = netdev;
+	if (!facts->netdev)
+		return;
+	snprintf(path, sizeof(path), "sys/class/net/%s/mtu", facts->netdev);
+	facts->netdev_mtu = origin_number(origin, path, 10);
+	snprintf(path, sizeof(path), "sys/class/net/%s/flags", facts->netdev);
+	struct num flags = origin_number(origin, path, 16);
+	if (flags.known)
+		facts->netdev_up = flag(flags.value & IFF_UP);
+}

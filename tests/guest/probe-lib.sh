@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# probe-lib.sh - for tests of the probe in the guest, after lib.sh: two soft RoCE devices that are wired to each other,
+# a listener on one of them, and checks on the document.
+
+RDMADIAG=${RDMADIAG:-build/rdmadiag}
+address_a=10.9.0.1
+address_b=10.9.0.2
+work=$(mktemp -d)
+document=$work/document
+listener=
+status=0
+
+# probe_setup - rxe0 on nic0 with $address_a, rxe2 on nic2 with $address_b, over the wire
+probe_setup() {
+	name_nics
+	selfwire nic0 "$address_a" nic2 "$address_b"
+	wait_carrier nic0 nic2
+	rxe_add rxe0 nic0
+	rxe_add rxe2 nic2
+	index_a=$(gid_index rxe0 "$address_a")
+	index_b=$(gid_index rxe2 "$address_b")
+	wait_for 10 port_is rxe0 ACTIVE && wait_for 10 port_is rxe2 ACTIVE
+}
+
+# port_is DEVICE STATE
+port_is() {
+	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
+}
+
+# listen [OPTION...] - a listener on rxe2 that keeps on serving; its documents go to $work/listener.out
+listen() {
+	"$RDMADIAG" probe -j -d rxe2 -g "$index_b" --listen="$address_b" --keep "$@" >"$work/listener.out" 2>"$work/listener.err" &
+	listener=$!
+	wait_for 10 grep -q 'listening on' "$work/listener.err"
+}
+
+# unlisten - its exit status is left in $listener_status
+unlisten() {
+	kill -TERM "$listener" 2>/dev/null
+	wait "$listener"
+	# shellcheck disable=SC2034
+	listener_status=$?
+	listener=
+}
+
+# probe OPTION... - sets $status, $document and $errors
+probe() {
+	"$RDMADIAG" probe -j "$@" >"$document" 2>"$work/errors"
+	status=$?
+	# shellcheck disable=SC2034
+	errors=$(cat "$work/errors")
+}
+
+# peer OPTION... - from rxe0 to the listener. The long deadline lets the ACK timeout be long: a loaded machine makes the
+# guest slow, and then nothing should be sent again.
+peer() {
+	probe -d rxe0 --timeout 20000 --peer "$address_b" "$@"
+}
+
+# holds DESCRIPTION EXPRESSION [FILE] - a Python expression over the document: d, its evidence e, verdict v, operations o
+holds() {
+	local description=$1 expression=$2 file=${3:-$document} message
+	if message=$(status=$status python3 "$(dirname "${BASH_SOURCE[0]}")/probe-holds.py" "$file" "$expression" 2>&1); then
+		pass "$description"
+	else
+		fail "$description" || diag "$message"
+	fi
+}
+
+# drop HOOK [MATCH...] - packets of RoCE v2
+drop() {
+	local hook=$1
+	shift
+	nft add table inet probe
+	nft add chain inet probe rocev2 "{ type filter hook $hook priority 0; }"
+	nft add rule inet probe rocev2 "$@" udp dport 4791 counter drop
+}
+
+undrop() {
+	nft delete table inet probe
+}

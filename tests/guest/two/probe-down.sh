@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Ports that are down, netdevs and RDMA devices that go away.
+. tests/guest/lib.sh
+. tests/guest/probe-lib.sh
+probe_setup
+listen
+
+in_background() {
+	"$RDMADIAG" probe -j "$@" >"$document" 2>"$work/errors" &
+	running=$!
+	sleep 3
+}
+
+finish() {
+	wait "$running"
+	status=$?
+}
+
+in_background -d rxe0 --peer "$address_b" --count 1000000 --size 64
+ip link set nic2 down
+finish
+is "$status" 1 "peer's port down during the run: status"
+holds "peer's port down during the run: a request did not end well" \
+	"o[-1]['wc_status'] != 0 and e['operations_completed'] > 0 and v['outcome'] in ('failed', 'stalled') and v['confidence'] != 'confirmed'"
+ip link set nic2 up
+wait_carrier nic2
+selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
+wait_for 10 port_is rxe2 ACTIVE
+
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64
+ip link set nic0 down
+finish
+is "$status" 1 "own port down during the run: status"
+holds "own port down during the run: the port's state is seen" \
+	"e['local']['port_state_after'] != 'ACTIVE' and e['local']['netdev_up'] is False and v['outcome'] in ('failed', 'stalled')"
+holds "own port down during the run: it is this port that is named" "v['layer'] == 'configuration' or 'configuration' in v['candidates']"
+
+probe -d rxe0
+isnt "$status" 0 "own port down before the run: status"
+holds "own port down before the run: the verdict" "v['outcome'] in ('not-run', 'failed', 'stalled') and 'DOWN' == e['local']['port_state']"
+ip link set nic0 up
+wait_carrier nic0
+selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
+wait_for 10 port_is rxe0 ACTIVE
+unlisten
+
+# the RDMA device goes away
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64
+timeout 20 rdma link delete rxe2
+finish
+isnt "$status" 0 "RDMA device removed during the run: status"
+holds "RDMA device removed during the run: the document is whole" "v['outcome'] in ('failed', 'stalled', 'not-run') and v['confidence'] != 'confirmed'"
+no_objects_left "RDMA device removed: nothing is left in the kernel"
+test -e /sys/class/infiniband/rxe2 || rxe_add rxe2 nic2
+wait_for 10 port_is rxe2 ACTIVE
+
+# the netdev is unplugged
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64
+echo 1 >/sys/class/net/nic2/device/remove
+finish
+isnt "$status" 0 "netdev unplugged during the run: status"
+holds "netdev unplugged during the run: the document is whole" "v['outcome'] in ('failed', 'stalled') and v['confidence'] != 'confirmed'"
+no_objects_left "netdev unplugged: nothing is left in the kernel"
+done_testing

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Lost packets: where they may have been lost, and nobody who is innocent is named.
+. tests/guest/lib.sh
+. tests/guest/probe-lib.sh
+probe_setup
+listen
+
+never_confirmed="v['confidence'] != 'confirmed'"
+
+drop input
+peer
+is "$status" 1 "all packets dropped on input: status"
+holds "all dropped on input: retries were used up" "o[0]['wc_status'] == 12 and o[0]['wc_status_text'] == 'IBV_WC_RETRY_EXC_ERR'"
+holds "all dropped on input: a failed WC has nothing but its four fields" \
+	"o[0]['source_reusable_ns'] is None and o[0]['vendor_err'] is not None"
+holds "all dropped on input: the verdict" \
+	"v['outcome'] == 'failed' and {'network', 'configuration'} <= set(v['candidates']) and 'remote-application' not in v['candidates'] and $never_confirmed"
+holds "all dropped on input: the peer was asked all the same" \
+	"e['remote']['alive'] and e['remote']['qp_state'] == 'RTS' and counter('remote', 'rcvd_pkts') == 0 and counter('local', 'sent_pkts') > 0"
+undrop
+
+drop output
+peer --timeout 1500
+is "$status" 1 "all packets dropped on output: status"
+holds "all dropped on output: stalled, the queue pair still in RTS in two samples" \
+	"v['outcome'] == 'stalled' and e['local']['qp_state'] == e['local']['qp_state_first'] == 'RTS' and e['deadline_ns']"
+holds "all dropped on output: the request is in the queue, no completion is" \
+	"o[0]['wqe_posted_ns'] and o[0]['cqe_arrived_ns'] is None and o[0]['wc_status'] is None"
+holds "all dropped on output: it is this host" \
+	"counter('local', 'send_err') > 0 and set(v['candidates']) <= {'configuration', 'kernel'} and $never_confirmed"
+undrop
+
+drop input iif nic0
+peer
+holds "answers dropped: the peer has the payload, we have no answer" \
+	"o[0]['wc_status'] == 12 and counter('remote', 'rcvd_pkts') > 0 and o[0]['payload_verified'] is True"
+holds "answers dropped: the verdict" "v['outcome'] == 'failed' and 'remote-application' not in v['candidates'] and $never_confirmed"
+undrop
+
+drop input iif nic2
+peer
+holds "requests dropped: the payload did not arrive" "o[0]['wc_status'] == 12 and o[0]['remote_landed_ns'] is None"
+holds "requests dropped: the verdict" "v['outcome'] == 'failed' and 'network' in v['candidates'] and $never_confirmed"
+undrop
+
+drop input meta length gt 600
+peer
+holds "large packets dropped: the small size works, the large one fails" \
+	"o[0]['wc_status'] == 0 and o[1]['wc_status'] == 12 and o[1]['bytes'] > 600"
+holds "large packets dropped: the verdict speaks of the MTU" "v['outcome'] == 'failed' and 'MTU' in v['summary'] and $never_confirmed"
+undrop
+
+peer
+holds "and then all is well again" "fine()"
+unlisten
+no_objects_left "nothing is left in the kernel"
+done_testing

@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Peers that are absent, die at the worst moment, or are no probes at all.
+. tests/guest/lib.sh
+. tests/guest/probe-lib.sh
+probe_setup
+
+peer
+is "$status" 3 "nobody listens: status"
+holds "nobody listens: connection refused" "control('connect') == 111 and v['outcome'] == 'not-run' and not e['resources']"
+like "$errors" 'refused' "nobody listens: standard error says it"
+
+# through TYPE [OPTION...] - the listener is killed when that message comes by
+through() {
+	local at=$1 port
+	shift
+	listen
+	python3 tests/guest/probe-proxy.py --kill "$listener" --at "$at" "$@" "$address_b" 18517 >"$work/proxy" &
+	proxy=$!
+	wait_for 10 test -s "$work/proxy"
+	port=$(cat "$work/proxy")
+	probe -d rxe0 --peer "127.0.0.1:$port"
+	kill "$proxy" 2>/dev/null
+	wait "$proxy" "$listener" 2>/dev/null
+	listener=
+}
+
+through ready
+is "$status" 1 "peer killed before READY: status"
+holds "peer killed before READY: the step that was lost, nothing was posted" \
+	"control('exchange') == 0 and control('ready') == 104 and not o and e['remote']['alive'] is False"
+holds "peer killed before READY: the verdict" "v['outcome'] == 'not-run' and v['layer'] in ('remote-application', 'undetermined')"
+
+through pong --repeat 8 --mute
+is "$status" 1 "peer killed while clocks are compared: status"
+holds "peer killed while clocks are compared: nothing was posted" "not o and v['outcome'] in ('not-run', 'failed')"
+
+through done
+is "$status" 1 "peer killed before OK: status"
+holds "peer killed before OK: the data path had done its part" \
+	"all(x['wc_status'] == 0 for x in o) and control('done') == 0 and control('ok') == 104"
+holds "peer killed before OK: the verdict" "v['layer'] == 'remote-application' and v['outcome'] != 'ok'"
+
+# during: the listener's process is stopped for good while requests are under way
+listen
+probe -d rxe0 --peer "$address_b" --count 1000000 --size 64 &
+running=$!
+wait_for 10 pgrep -P "$listener" >/dev/null
+sleep 2
+kill -KILL "$listener"
+wait "$running"
+wait "$listener" 2>/dev/null
+holds "peer killed during: the first that failed is listed" "o[-1]['wc_status'] == 12 and e['operations_failed'] == 1"
+holds "peer killed during: it is gone, and that is what the verdict says" \
+	"e['remote']['alive'] is False and v['outcome'] == 'failed' and (v['layer'] == 'remote-application' or 'remote-application' in v['candidates'])"
+
+# a listener that survives what connects to it
+listen
+exec 3<>"/dev/tcp/$address_b/18517"
+printf 'GET / HTTP/1.0\r\n\r\n' >&3
+wait_for 10 grep -q 'bytes announced' "$work/listener.err"
+is $? 0 "garbage: refused with a reason"
+exec 3>&-
+exec 3<>"/dev/tcp/$address_b/18517"
+printf '\000\000\000\002{}' >&3
+wait_for 10 grep -q 'without a type' "$work/listener.err"
+is $? 0 "no message: refused"
+exec 3>&-
+exec 3<>"/dev/tcp/$address_b/18517"
+printf '\000\000' >&3
+exec 3>&-
+exec 3<>"/dev/tcp/$address_b/18517"
+wait_for 10 grep -q 'timed out' "$work/listener.err"
+is $? 0 "half open: given up after its deadline"
+exec 3>&-
+python3 - "$address_b" <<'END'
+import json, socket, struct, sys
+def send(**message):
+    body = json.dumps(message).encode()
+    with socket.create_connection((sys.argv[1], 18517)) as s:
+        s.sendall(struct.pack("!I", len(body)) + body)
+        return s.recv(65536)
+end = dict(qpn=1, psn=1, active_mtu=1024, gid="::1")
+good = dict(type="hello", protocol=1, op="write", sizes=[64], count=1, timeout_ms=1000, seed=1, endpoint=end)
+assert b"version" in send(**{**good, "protocol": 99})
+assert b"errno" in send(**{**good, "sizes": [1 << 40]})
+assert b"errno" in send(**{**good, "sizes": [64 << 20] * 3})
+assert b"errno" in send(**{**good, "count": -1})
+assert b"errno" in send(**{**good, "op": 7})
+assert b"errno" in send(type="done")
+END
+is $? 0 "hellos that ask for too much or nonsense are refused with an errno"
+peer
+holds "after all of that a peer is served" "fine()"
+unlisten
+is "$listener_status" 130 "and the listener is still there to be ended"
+no_objects_left "nothing is left in the kernel"
+done_testing

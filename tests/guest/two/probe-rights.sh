@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What an ordinary user may do, and what the probe says when the kernel does not let it.
+. tests/guest/lib.sh
+. tests/guest/probe-lib.sh
+probe_setup
+chmod 777 "$work"
+
+chmod 666 /dev/infiniband/uverbs*
+as_user "$RDMADIAG" probe -j -d rxe0 >"$document"
+is $? 0 "an ordinary user can probe"
+holds "an ordinary user: the verdict" "v['outcome'] == 'ok' and e['observers']['wqe'] == 'rxe-ring'"
+
+(ulimit -l 16 && as_user "$RDMADIAG" probe -j -d rxe0 --size 256K) >"$document" 2>"$work/errors"
+is $? 1 "memlock too small: status"
+holds "memlock too small: ENOMEM at ibv_reg_mr" "resource('local', 'ibv_reg_mr') == 12 and v['layer'] == 'configuration'"
+holds "memlock too small: the limits are there" "e['local']['memlock_soft_bytes'] == 16384"
+like "$(cat "$work/errors")" 'ibv_reg_mr' "memlock too small: standard error names the call"
+
+chmod 600 /dev/infiniband/uverbs*
+as_user "$RDMADIAG" probe -j -d rxe0 >"$document" 2>"$work/errors"
+is $? 3 "uverbs not permitted: status"
+holds "uverbs not permitted: configuration" "v['outcome'] == 'not-run' and v['layer'] == 'configuration'"
+probe -d rxe7
+is "$status" 3 "no such device: status"
+like "$errors" 'rxe0, rxe2' "no such device: the message names those that are there"
+rxe_del rxe0
+rxe_del rxe2
+probe
+is "$status" 3 "no device at all: status"
+is "$(wc -l <<<"$errors")" 1 "no device at all: one line says why"
+"$RDMADIAG" probe --listen >/dev/null 2>&1
+is $? 3 "no device at all: a listener does not start either"
+done_testing
