@@ -347,7 +347,12 @@ def complete_rdma(machine, device, position):
     device.sys_image_guid = device.sys_image_guid or device.node_guid
     device.node_guid_number = guid_number(device.node_guid)
     device.image_guid_number = guid_number(device.sys_image_guid)
-    device.node_desc = device.node_desc or f"{machine.host.hostname} {device.name}"
+    device.provider = provider_of(machine, device)
+    if device.driver_id is None:
+        device.driver_id = DRIVER_IDS.get(device.provider, 0)
+    if device.node_desc is None:
+        device.node_desc = SOFTWARE_NAMES.get(device.provider if device.software else "",
+                                              f"{machine.host.hostname} {device.name}")
     if device.software:
         for key in ("fw", "board_id", "hca_type"):
             if key not in device.given:
@@ -544,6 +549,11 @@ def complete_functions(machine):
             function.driver = driver if driver is not None else default_driver(users[0].name) if users else "mlx5_core"
         complete_pci(machine, function)
     machine.functions = {function.address: function for function in machine.pci}
+
+
+# enum rdma_driver_id (rdma/ib_user_ioctl_verbs.h) of the drivers that uverbs tells (uverbs_main.c).
+DRIVER_IDS = {"mlx5": 1, "mlx4": 2, "bnxt_re": 6, "irdma": 9, "rxe": 14, "hfi1": 15, "efa": 17, "siw": 18}
+SOFTWARE_NAMES = {"rxe": "rxe", "siw": "Software iWARP stack"}
 
 
 def provider_of(machine, device):

@@ -288,7 +288,9 @@ def rdma_system(mode):
 
 
 def rdma_chardev(device):
-    return rdma_message(CMD_GET_CHARDEV, text(RDMA["CHARDEV_TYPE"], "uverbs"), u64(RDMA["CHARDEV_ABI"], 1),
+    driver = [u32(RDMA["UVERBS_DRIVER_ID"], device.driver_id)] if device.driver_id else []
+    return rdma_message(CMD_GET_CHARDEV, text(RDMA["CHARDEV_TYPE"], "uverbs"), *driver,
+                        u64(RDMA["CHARDEV_ABI"], device.abi),
                         u64(RDMA["CHARDEV"], 231 << 8 | (192 + device.uverbs_number)),
                         text(RDMA["CHARDEV_NAME"], device.uverbs), flags=0)
 

@@ -480,7 +480,7 @@ def write_verbs(out, machine, device):
     else:
         code = next((model.errno_of(port.gid_error) for port in device.port if port.gid_error), 0)
         gids = [] if code else [verbs_gid(port, gid) for port in device.port for gid in port.gid_list]
-        answer = {"provider": model.provider_of(machine, device), "port_count": device.last_port, "vendor_id": 713,
+        answer = {"provider": device.provider, "port_count": device.last_port, "vendor_id": 713,
                   "vendor_part_id": device.part_id, "max_message_bytes": 1 << 30, "on_demand_paging": device.odp,
                   "ports": [verbs_port(port) for port in device.port], "gids": gids, "gid_error": code or None}
     out.put(f"verbs/{device.name}.json", json.dumps(answer, indent=1) + "\n")
