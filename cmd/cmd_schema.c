@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "check/select.h"
 #include "compare/compare.h"
 #include "model/evidence.h"
 #include "model/gid.h"
@@ -20,6 +21,7 @@ static const struct {
 	{ "topo", &topo_record },
 	{ "gid", &gid_record },
 	{ "probe", &probe_record },
+	{ "check", &finding_counts_record },
 	{ "compare", &comparison_record },
 	{ "explain", &explain_record },
 };
@@ -40,17 +42,18 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind != 1)
-		return usage_error(command, "the name of one document is needed: topo, gid, probe, compare or explain");
+		return usage_error(
+		        command, "the name of one document is needed: topo, gid, probe, check, compare or explain");
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
 		if (!strcmp(documents[i].name, argv[optind]))
 			return print_schema(documents[i].name, documents[i].record);
-	return usage_error(command, "'%s' is no document: topo, gid, probe, compare, explain", argv[optind]);
+	return usage_error(command, "'%s' is no document: topo, gid, probe, check, compare, explain", argv[optind]);
 }
 
 const struct command schema_command = {
 	.name = "schema",
 	.arguments = "DOCUMENT",
-	.summary = "Prints the JSON Schema of a document: topo, gid, probe, compare or explain.",
+	.summary = "Prints the JSON Schema of a document: topo, gid, probe, check, compare or explain.",
 	.options = (const struct option_help[]){ { 0 } },
 	.run = run,
 };

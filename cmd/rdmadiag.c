@@ -33,6 +33,7 @@ static const struct command *const commands[] = {
 	&topo_command,
 	&gid_command,
 	&probe_command,
+	&check_command,
 	&compare_command,
 	&explain_command,
 	&schema_command,

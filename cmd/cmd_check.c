@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* check: all findings of the node in one list, worst first. */
+#include "cmd.h"
+
+#include "base/cleanup.h"
+#include "check/gid.h"
+#include "check/select.h"
+#include "check/topo.h"
+#include "gid/judge.h"
+#include "gid/read.h"
+#include "render/json.h"
+#include "render/monitor.h"
+#include "render/report_text.h"
+#include "source/collect.h"
+#include "source/verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_NAGIOS = 256, OPTION_PROM, OPTION_ONLY, OPTION_IGNORE, OPTION_SEVERITY, OPTION_EXPECT_DOWN };
+
+static const struct option_help options[] = {
+	{ OPTION_NAGIOS, "nagios", NULL, "one line and the exit status of a monitoring plug-in" },
+	{ OPTION_PROM, "prom", "FILE", "write metrics in the Prometheus text format to FILE" },
+	{ OPTION_ONLY, "only", "IDS", "only these findings, separated by commas" },
+	{ OPTION_IGNORE, "ignore", "IDS", "not these findings" },
+	{ OPTION_SEVERITY, "severity", "LEVEL", "only findings from info (default), warning or error up" },
+	{ OPTION_EXPECT_DOWN, "expect-down", "DEV/PORT", "a port that is meant to be down; may be repeated" },
+	{ 0 },
+};
+
+struct check_request {
+	struct finding_filter filter;
+	bool nagios;
+	const char *prom;
+};
+
+/* In the worker, anew after each restart. */
+static int read_gids(struct origin *origin, struct host *host, void *data)
+{
+	struct gid_document *document = data;
+	*document = (struct gid_document){ 0 };
+	return gid_read(origin, host, &(struct gid_read_options){ 0 }, document);
+}
+
+static int collect(struct origin *origin, struct host *host, struct error *error)
+{
+	struct gid_document *document = arena_new_object(host->arena, struct gid_document);
+	if (!document)
+		return error_set(error, -ENOMEM, "this host");
+	struct collect_options wanted = { .verbs = VERBS_PORTS, .more = read_gids, .data = document };
+	int result = collect_host(origin, host, &wanted, error);
+	if (result && result != -EINTR)
+		return result;
+	check_topo(host, &host->report);
+	int judged = gid_judge(host, document);
+	if (!judged)
+		check_gid(host, document);
+	return result ? result : judged;
+}
+
+static const char *plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_text(const struct host *host, const struct report *report, bool color)
+{
+	struct finding_counts counts = findings_count(report);
+	report_print_findings(report, stdout, color);
+	printf("%s%u device%s checked: %d error%s, %d warning%s, %d for information\n",
+	        report->findings.count ? "\n" : "", host->devices.count, plural(host->devices.count),
+	        (int)counts.errors.value, plural(counts.errors.value), (int)counts.warnings.value,
+	        plural(counts.warnings.value), (int)counts.infos.value);
+	if (report->not_collected.count)
+		printf("\n");
+	report_print_not_collected(report, stdout);
+}
+
+static int status_of(const struct report *report)
+{
+	struct finding_counts counts = findings_count(report);
+	return counts.errors.value || counts.warnings.value ? EXIT_FOUND : EXIT_DONE;
+}
+
+static int print(const struct check_request *request, const struct common_options *common, struct host *host)
+{
+	if (request->nagios)
+		return (int)monitor_print(stdout, host, &host->report);
+	struct finding_counts counts = findings_count(&host->report);
+	if (common->json)
+		print_document("rdmadiag.check", common, host->origin, &host->facts, &finding_counts_record, &counts,
+		        &host->report);
+	else
+		print_text(host, &host->report, use_color(common));
+	return status_of(&host->report);
+}
+
+static int nothing(const struct check_request *request, const struct common_options *common, const struct error *error)
+{
+	if (request->nagios)
+		return (int)monitor_print_unknown(stdout, error->text);
+	complain("%s", error->text);
+	if (common->json)
+		print_empty_document("rdmadiag.check", common, &finding_counts_record, error);
+	return EXIT_NOTHING;
+}
+
+static int check(const struct check_request *request, const struct common_options *common)
+{
+	struct error error = { 0 };
+	autocall(origin_closep) struct origin *origin =
+	        common->from ? origin_snapshot(common->from, &error) : origin_live();
+	autocall(host_freep) struct host *host = origin ? host_new() : NULL;
+	int result = host         ? collect(origin, host, &error)
+	             : error.code ? error.code
+	                          : error_set(&error, -ENOMEM, "host");
+	if (result && result != -EINTR)
+		return nothing(request, common, &error);
+	findings_select(&host->report, &request->filter);
+	int status = print(request, common, host);
+	if (request->prom && prometheus_write(request->prom, host, &host->report, &error)) {
+		complain("%s", error.text);
+		return request->nagios ? MONITOR_UNKNOWN : EXIT_NOTHING;
+	}
+	return result == -EINTR ? EXIT_INTERRUPTED : status;
+}
+
+static int set_severity(const struct command *command, const char *word, enum severity *severity)
+{
+	for (int i = 0; i < SEVERITY_COUNT; i++) {
+		if (!strcmp(severity_names[i], word)) {
+			*severity = (enum severity)i;
+			return 0;
+		}
+	}
+	return usage_error(command, "--severity: '%s' is none of info, warning, error", word);
+}
+
+static int set_option(const struct command *command, int option, struct arena *arena, struct check_request *request)
+{
+	struct error error = { 0 };
+	struct finding_filter *filter = &request->filter;
+	switch (option) {
+	case OPTION_NAGIOS:
+		request->nagios = true;
+		return 0;
+	case OPTION_PROM:
+		request->prom = optarg;
+		return 0;
+	case OPTION_SEVERITY:
+		return set_severity(command, optarg, &filter->threshold);
+	case OPTION_EXPECT_DOWN:
+		return strings_add(arena, &filter->expect_down, optarg) ? EXIT_NOTHING : 0;
+	default:
+		break;
+	}
+	if (filter_add_ids(arena, option == OPTION_ONLY ? &filter->only : &filter->ignore, optarg, &error))
+		return usage_error(command, "%s", error.text);
+	return 0;
+}
+
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	autocall(arena_freep) struct arena *arena = arena_new(1 << 20);
+	struct check_request request = { 0 };
+	if (!arena)
+		return EXIT_NOTHING;
+	int option;
+	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
+		int wrong = set_option(command, option, arena, &request);
+		if (wrong)
+			return wrong;
+	}
+	if (option != OPTION_END)
+		return option_status(option);
+	if (optind < argc)
+		return usage_error(command, "'%s': no operand is taken", argv[optind]);
+	return check(&request, common);
+}
+
+const struct command check_command = {
+	.name = "check",
+	.arguments = "",
+	.summary = "Lists all findings of the node, worst first.",
+	.options = options,
+	.run = run,
+};

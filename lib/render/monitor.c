@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/monitor.h"
+
+#include "base/cleanup.h"
+#include "check/findings.h"
+#include "render/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- monitoring plug-ins ---- */
+
+static enum monitor_status status_of(const struct finding_counts *counts)
+{
+	if (counts->errors.value)
+		return MONITOR_CRITICAL;
+	return counts->warnings.value ? MONITOR_WARNING : MONITOR_OK;
+}
+
+/* A "|" would begin the performance data. */
+static void print_plain(FILE *stream, const char *text)
+{
+	autofree char *clean = utf8_clean(text);
+	for (const char *at = clean ? clean : ""; *at; at++)
+		fputc(*at == '|' || (unsigned char)*at < ' ' ? ' ' : *at, stream);
+}
+
+enum monitor_status monitor_print(FILE *stream, const struct host *host, const struct report *report)
+{
+	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
+	struct finding_counts counts = findings_count(report);
+	enum monitor_status status = status_of(&counts);
+	fprintf(stream, "RDMA %s - %" PRId64 " errors, %" PRId64 " warnings, %u devices", words[status],
+	        counts.errors.value, counts.warnings.value, host->devices.count);
+	list_each(finding, &report->findings) {
+		if (finding->severity < SEVERITY_WARNING)
+			continue;
+		fputs(finding_index ? "; " : ": ", stream);
+		print_plain(stream, finding->subject);
+		fputs(": ", stream);
+		print_plain(stream, finding->message);
+	}
+	fprintf(stream,
+	        " | errors=%" PRId64 ";;1 warnings=%" PRId64 ";1 infos=%" PRId64 " devices=%u not_collected=%u\n",
+	        counts.errors.value, counts.warnings.value, counts.infos.value, host->devices.count,
+	        report->not_collected.count);
+	return status;
+}
+
+enum monitor_status monitor_print_unknown(FILE *stream, const char *reason)
+{
+	fputs("RDMA UNKNOWN - ", stream);
+	print_plain(stream, reason);
+	fputc('\n', stream);
+	return MONITOR_UNKNOWN;
+}
+
+/* ---- Prometheus text format 0.0.4 ---- */
+
+static void print_label(FILE *stream, const char *name, const char *value, bool last)
+{
+	autofree char *clean = utf8_clean(value ? value : "");
+	fprintf(stream, "%s=\"", name);
+	for (const char *at = clean ? clean : ""; *at; at++) {
+		if (*at == '\n')
+			fputs("\\n", stream);
+		else if (*at == '"' || *at == '\\')
+			fprintf(stream, "\\%c", *at);
+		else
+			fputc(*at, stream);
+	}
+	fputs(last ? "\"" : "\",", stream);
+}
+
+static void print_head(FILE *stream, const char *name, const char *help)
+{
+	fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+static void print_findings(FILE *stream, const struct report *report)
+{
+	print_head(stream, "rdmadiag_findings", "Findings of rdmadiag check, by id, severity and subject.");
+	for (uint32_t i = 0; i < report->findings.count; i++) {
+		const struct finding *finding = report->findings.items[i];
+		const struct finding *before = i ? report->findings.items[i - 1] : NULL;
+		/* The selection is sorted by subject and id: a series must not appear twice. */
+		if (before && !strcmp(before->id, finding->id) && !strcmp(before->subject, finding->subject))
+			continue;
+		fputs("rdmadiag_findings{", stream);
+		print_label(stream, "id", finding->id, false);
+		print_label(stream, "severity", severity_names[finding->severity], false);
+		print_label(stream, "subject", finding->subject, true);
+		fputs("} 1\n", stream);
+	}
+}
+
+static void print_port_metric(FILE *stream, const struct host *host, const char *name, const char *help,
+        bool (*value)(const struct port *port, double *out))
+{
+	print_head(stream, name, help);
+	list_each(device, &host->devices) {
+		list_each(port, &device->ports) {
+			double number;
+			if (!value(port, &number))
+				continue;
+			fprintf(stream, "%s{", name);
+			print_label(stream, "device", device->name, false);
+			fprintf(stream, "port=\"%" PRId64 "\"} %.10g\n", port->number.value, number);
+		}
+	}
+}
+
+static bool port_is_active(const struct port *port, double *out)
+{
+	*out = port->state && !strcmp(port->state, "ACTIVE");
+	return port->state;
+}
+
+static bool port_rate(const struct port *port, double *out)
+{
+	*out = (double)port->rate_mbps.value * 1e6;
+	return port->rate_mbps.known;
+}
+
+static bool port_mtu(const struct port *port, double *out)
+{
+	*out = (double)port->active_mtu.value;
+	return port->active_mtu.known;
+}
+
+static void print_metrics(FILE *stream, const struct host *host, const struct report *report)
+{
+	struct finding_counts counts = findings_count(report);
+	print_head(stream, "rdmadiag_devices", "RDMA devices.");
+	fprintf(stream, "rdmadiag_devices %u\n", host->devices.count);
+	print_head(stream, "rdmadiag_not_collected", "Facts that could not be collected.");
+	fprintf(stream, "rdmadiag_not_collected %u\n", report->not_collected.count);
+	print_head(stream, "rdmadiag_findings_total", "Findings by severity.");
+	fprintf(stream,
+	        "rdmadiag_findings_total{severity=\"error\"} %" PRId64 "\n"
+	        "rdmadiag_findings_total{severity=\"warning\"} %" PRId64 "\n"
+	        "rdmadiag_findings_total{severity=\"info\"} %" PRId64 "\n",
+	        counts.errors.value, counts.warnings.value, counts.infos.value);
+	print_findings(stream, report);
+	print_port_metric(stream, host, "rdmadiag_port_active", "Is the port in state ACTIVE.", port_is_active);
+	print_port_metric(stream, host, "rdmadiag_port_rate_bits_per_second", "Rate of the port.", port_rate);
+	print_port_metric(stream, host, "rdmadiag_port_active_mtu_bytes", "Active path MTU of the port.", port_mtu);
+}
+
+int prometheus_write(const char *path, const struct host *host, const struct report *report, struct error *error)
+{
+	autofree char *temporary = NULL;
+	/* Not ending in .prom: the textfile collector of node_exporter must not take it. */
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
+		temporary = NULL;
+		return error_set(error, -ENOMEM, "%s", path);
+	}
+	int fd = mkstemp(temporary);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file) {
+		int code = -errno;
+		if (fd >= 0)
+			close(fd);
+		return error_set(error, code, "%s", path);
+	}
+	print_metrics(file, host, report);
+	bool written = !fflush(file) && !ferror(file) && !fchmod(fd, 0644);
+	int code = fclose(file) || !written || rename(temporary, path) ? -errno : 0;
+	if (code)
+		unlink(temporary);
+	return code ? error_set(error, code, "%s", path) : 0;
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# check: the findings of described machines in one list, filtered, and in the forms that monitoring reads.
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/guest/lib.sh
+. "$here/../guest/lib.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+for machine in t06-two-aggregators t17-arm-hex-domain t05-lag-2x400; do
+	"$here/../machines/make-snapshot" "$machine" "$dir/$machine" >/dev/null
+done
+arm=$dir/t17-arm-hex-domain
+
+status_is 1 "a warning is found" "$RDMADIAG" check --from "$dir/t06-two-aggregators"
+like "$output" '^warning: net:bond0: 1 of 2 members active.*\[bond-member-in-wrong-aggregator\]$' "with object and id"
+like "$output" '^1 device checked: 0 errors, 1 warning,' "and counted"
+status_is 0 "findings for information only are none" "$RDMADIAG" check --severity warning --from "$dir/t05-lag-2x400"
+
+status_is 0 "--ignore drops findings" "$RDMADIAG" check --ignore bond-member-in-wrong-aggregator --from "$dir/t06-two-aggregators"
+status_is 1 "--only keeps some" "$RDMADIAG" check --only port-down,gid-stale --from "$arm"
+is "$(grep -c '^warning' <<<"$output")" 1 "the others are gone"
+status_is 0 "a port that is meant to be down" "$RDMADIAG" check --only port-down --expect-down mlx5_0/1 --from "$arm"
+status_is 1 "says nothing of another port" "$RDMADIAG" check --only port-down --expect-down mlx5_1/1 --from "$arm"
+status_is 2 "an unknown id" "$RDMADIAG" check --ignore no-such-finding --from "$arm"
+like "$errors" "no finding 'no-such-finding'" "is named"
+status_is 2 "an unknown severity" "$RDMADIAG" check --severity fatal --from "$arm"
+
+status_is 1 "--nagios: warning" "$RDMADIAG" check --nagios --from "$arm"
+is "$(wc -l <<<"$output")" 1 "one line"
+like "$output" '^RDMA WARNING - .* \| errors=0;;1 warnings=[0-9]+;1 .*devices=2' "with performance data"
+status_is 3 "--nagios: unknown" "$RDMADIAG" check --nagios --from "$dir/none"
+like "$output" '^RDMA UNKNOWN - .*No such file' "says why on standard output"
+status_is 0 "--nagios: ok" "$RDMADIAG" check --nagios --severity error --from "$arm"
+
+"$RDMADIAG" check --from "$arm" --prom "$dir/x.prom" >/dev/null
+like "$(cat "$dir/x.prom")" '^rdmadiag_findings\{id="port-down",severity="warning",subject="mlx5_0/1"\} 1$' "--prom: a finding"
+like "$(cat "$dir/x.prom")" '^rdmadiag_port_active\{device="mlx5_0",port="1"\} 0$' "--prom: a port"
+is "$(ls "$dir"/x.prom*)" "$dir/x.prom" "--prom: no temporary file is left"
+is "$(grep -v '^#' "$dir/x.prom" | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "--prom: no series twice"
+status_is 3 "--prom: a folder that is not there" "$RDMADIAG" check --from "$arm" --prom "$dir/none/x.prom"
+like "$errors" "none/x.prom: No such file" "is named"
+
+"$RDMADIAG" check -j --from "$arm" >"$dir/check.json"
+ok "the document fits its schema" "$here/../schema/validate" "$RDMADIAG" "$dir/check.json"
+is "$(python3 -c 'import json,sys; print([f["severity"] for f in json.load(open(sys.argv[1]))["findings"]][0])' "$dir/check.json")" \
+	warning "the worst is first"
+done_testing
