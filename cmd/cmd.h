@@ -48,6 +48,8 @@ struct command {
 	int (*run)(const struct command *command, int argc, char **argv, struct common_options *common);
 };
 
+extern const struct command capture_command;
+extern const struct record capture_record; /* the document of `capture` */
 extern const struct command topo_command, gid_command, probe_command, compare_command, schema_command, check_command;
 extern const struct command explain_command;
 

@@ -24,6 +24,7 @@ static const struct {
 	{ "check", &finding_counts_record },
 	{ "compare", &comparison_record },
 	{ "explain", &explain_record },
+	{ "capture", &capture_record },
 };
 
 static int print_schema(const char *name, const struct record *record)
@@ -42,18 +43,19 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind != 1)
-		return usage_error(
-		        command, "the name of one document is needed: topo, gid, probe, check, compare or explain");
+		return usage_error(command,
+		        "the name of one document is needed: topo, gid, probe, check, compare, explain or capture");
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
 		if (!strcmp(documents[i].name, argv[optind]))
 			return print_schema(documents[i].name, documents[i].record);
-	return usage_error(command, "'%s' is no document: topo, gid, probe, check, compare, explain", argv[optind]);
+	return usage_error(
+	        command, "'%s' is no document: topo, gid, probe, check, compare, explain, capture", argv[optind]);
 }
 
 const struct command schema_command = {
 	.name = "schema",
 	.arguments = "DOCUMENT",
-	.summary = "Prints the JSON Schema of a document: topo, gid, probe, check, compare or explain.",
+	.summary = "Prints the JSON Schema of a document: topo, gid, probe, check, compare, explain or capture.",
 	.options = (const struct option_help[]){ { 0 } },
 	.run = run,
 };

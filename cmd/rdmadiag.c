@@ -35,6 +35,7 @@ static const struct command *const commands[] = {
 	&probe_command,
 	&check_command,
 	&compare_command,
+	&capture_command,
 	&explain_command,
 	&schema_command,
 	NULL,

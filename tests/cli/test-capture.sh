@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# capture and --from: what is replayed is what was seen, and mistakes are named.
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# The sysfs of a described machine stands for that of this host.
+"$here/../machines/make-snapshot" t05-lag-2x400 "$dir/described" || exit 1
+export SYSFS_PATH=$dir/described/sys
+without_origin() { sed 's/"origin":"[a-z]*"//'; }
+
+status_is 0 "a host is captured" "$RDMADIAG" capture "$dir/capture"
+like "$output" "^$dir/capture: snapshot of .* with 1 RDMA devices" "and it says of what"
+like "$output" "^left out: .*environment" "and what is not in it"
+for command in "topo -j" "topo --no-verbs -j" "gid -j" "gid --all -j" "check -j"; do
+	# shellcheck disable=SC2086
+	live=$("$RDMADIAG" $command 2>&1 | without_origin)
+	# shellcheck disable=SC2086
+	is "$("$RDMADIAG" $command --from "$dir/capture" 2>&1 | without_origin)" "$live" "$command replays as it was live"
+	like "$live" mlx5_bond_0 "and has the device"
+done
+is "$("$RDMADIAG" topo --from "$dir/capture")" "$("$RDMADIAG" topo)" "the text too"
+unset SYSFS_PATH
+
+for suffix in tar tar.gz tar.zst tar.xz; do
+	(cd "$dir" && tar -caf "snapshot.$suffix" -C capture .)
+	is "$("$RDMADIAG" topo -j --from "$dir/snapshot.$suffix")" "$("$RDMADIAG" topo -j --from "$dir/capture")" \
+		"the same from a .$suffix"
+done
+(cd "$dir" && tar -caf one.tar.gz capture)
+status_is 0 "an archive of the directory itself" "$RDMADIAG" topo --from "$dir/one.tar.gz"
+
+status_is 3 "a directory with something in it is not written" "$RDMADIAG" capture "$dir/capture"
+like "$errors" "capture: .*new or empty directory" "and it says why"
+status_is 3 "with -j there is a document" "$RDMADIAG" capture -j "$dir/capture"
+like "$output" '"schema":"rdmadiag.capture"' "also then"
+status_is 2 "no directory is wrong usage" "$RDMADIAG" capture
+status_is 2 "a snapshot cannot be captured" "$RDMADIAG" capture --from "$dir/capture" "$dir/again"
+status_is 3 "a directory that cannot be made" "$RDMADIAG" capture "$dir/none/there"
+like "$errors" "none/there: No such file" "is named"
+
+mistake() { # STATUS-IS-3 NAME SNAPSHOT PATTERN
+	status_is 3 "$1" timeout 20 "$RDMADIAG" topo --from "$2"
+	like "$errors" "$3" "is named"
+}
+mkdir "$dir/empty" "$dir/other"
+touch "$dir/other/readme"
+mkfifo "$dir/fifo" "$dir/described/sys/fifo"
+head -c 3000 "$dir/snapshot.tar.gz" >"$dir/cut.tar.gz"
+head -c 51200 "$dir/snapshot.tar" >"$dir/cut.tar"
+: >"$dir/nothing.tar"
+mistake "a path that is not there" "$dir/none" "none: No such file"
+mistake "an empty directory" "$dir/empty" "empty: not a snapshot: it is empty"
+mistake "a directory of something else" "$dir/other" "other: not a snapshot: there is neither sys/ nor"
+mistake "a FIFO" "$dir/fifo" "fifo: not a snapshot"
+mistake "a FIFO inside" "$dir/described" "sys/fifo: is neither a file, a directory nor a link"
+mistake "a file of something else" "$here/test-capture.sh" "test-capture.sh: not a snapshot"
+mistake "an empty file" "$dir/nothing.tar" "nothing.tar: not a snapshot"
+mistake "a compressed archive cut short" "$dir/cut.tar.gz" "cut.tar.gz: .*damaged"
+mistake "an archive cut short" "$dir/cut.tar" "cut.tar: .*damaged"
+status_is 3 "with -j there is a document" "$RDMADIAG" topo -j --from "$dir/none"
+like "$output" '"schema":"rdmadiag.topo"' "also then"
+done_testing
