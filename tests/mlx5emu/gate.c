@@ -8,8 +8,16 @@
 
 #include "emu.h"
 
-/* A thread in a driver that hangs takes no signals. It ends with the run: when the fabric is gone, so is the process.
- */
+/* `run` leaves a file when it is over, or told to stop; the fabric may be gone as well. */
+static bool run_is_over(void)
+{
+	char stop[512];
+
+	snprintf(stop, sizeof(stop), "%s/stop-%u", fabric_dir(), fault_run());
+	return real.access(fabric_dir(), F_OK) || !real.access(stop, F_OK);
+}
+
+/* A thread in a driver that hangs takes no signals. It ends with the run. */
 void sleep_in_kernel(uint64_t ns)
 {
 	struct timespec step = { 0, 20000000 };
@@ -19,7 +27,7 @@ void sleep_in_kernel(uint64_t ns)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (!ns || now_ns() < end) {
-		if (real.access(fabric_dir(), F_OK))
+		if (run_is_over())
 			_exit(137);
 		nanosleep(&step, NULL);
 	}

@@ -289,6 +289,8 @@ static void collect(struct endpoint *e, uint32_t want, struct outcome *o)
 
 	if (opt.events && wait_event(e))
 		o->events++;
+	if (opt.no_poll)
+		usleep(opt.wait_ms * 1000);
 	while (got < want && now_ms() < end && !opt.no_poll) {
 		if (ibv_poll_cq(e->cq, 1, &wc) != 1 || (!wc.status && wc.opcode & IBV_WC_RECV))
 			continue;
