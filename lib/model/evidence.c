@@ -172,6 +172,7 @@ static const struct field operation_fields[] = {
 	FIELD(FLAG, struct operation, device_saw_doorbell, "the device's queue index counts it: taken"),
 	FIELD(FLAG, struct operation, device_executed, "the device worked on it"),
 	FIELD(FLAG, struct operation, acknowledged, "the peer's device acknowledged it"),
+	FIELD(FLAG, struct operation, cqe_written, "the device counts its completion as written"),
 	FIELD(NUMBER, struct operation, remote_landed_ns, "whole payload verified, on the peer's clock"),
 	FIELD(NUMBER, struct operation, remote_landed_not_before_ns,
 	        "last look that did not find it, on the peer's clock"),
@@ -196,6 +197,25 @@ static const struct field statistic_fields[] = {
 	FIELD(NUMBER, struct statistic, max_ns, "largest"),
 };
 static RECORD(statistic_record, statistic, statistic_fields);
+
+static const struct field device_sample_fields[] = {
+	FIELD(TEXT, struct device_sample, moment,
+	        "idle: after a success; first, second: while a request is outstanding"),
+	FIELD(TEXT, struct device_sample, source, "devx or netlink-raw"),
+	FIELD(NUMBER, struct device_sample, t_ns, "when the device was asked"),
+	FIELD(TEXT, struct device_sample, qp_state, "queue pair state in the device"),
+	FIELD(NUMBER, struct device_sample, recorded, "doorbell record, blocks of 64 bytes"),
+	FIELD(NUMBER, struct device_sample, taken, "blocks whose doorbell the device saw"),
+	FIELD(NUMBER, struct device_sample, executed, "blocks the device worked on"),
+	FIELD(NUMBER, struct device_sample, next_psn, "next packet sequence number to send"),
+	FIELD(NUMBER, struct device_sample, acked_psn, "last one acknowledged"),
+	FIELD(NUMBER, struct device_sample, retries_left, "retries left"),
+	FIELD(NUMBER, struct device_sample, cq_status, "completion queue; 0: in order"),
+	FIELD(NUMBER, struct device_sample, cq_produced, "completions the device counts as written"),
+	FIELD(NUMBER, struct device_sample, cq_consumed, "completions the device knows as taken"),
+	FIELD(NUMBER, struct device_sample, cq_recorded, "completions taken, by the doorbell record"),
+};
+static RECORD(device_sample_record, device_sample, device_sample_fields);
 
 static const struct field observers_fields[] = {
 	FIELD(TEXT, struct observers, wqe, "who looks at the send queue, null: not observable"),
@@ -271,6 +291,7 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, flushes, "flush completions"),
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
+	FIELD_OF(RECORDS, struct evidence, device_samples, device_sample_record, "what the device said of its queues"),
 	FIELD_OF(RECORDS, struct evidence, async_events, async_event_record, "asynchronous events"),
 	FIELD_OF(RECORDS, struct evidence, counters, counter_record, "counters that changed"),
 	FIELD_OF(INLINE, struct evidence, buffer, buffer_record, "where the buffer's pages are"),

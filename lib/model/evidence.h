@@ -112,6 +112,7 @@ struct operation {
 	enum flag bad_wr; /* this is the request ibv_post_send() refused */
 	struct num wqe_posted_ns, wqe_posted_not_before_ns;
 	enum flag doorbell_recorded, device_saw_doorbell, device_executed, acknowledged;
+	enum flag cqe_written; /* the device's own completion queue counter counts its completion */
 	struct num remote_landed_ns, remote_landed_not_before_ns; /* the peer's clock */
 	enum flag payload_verified;                               /* by the peer: yes, or the bytes differ */
 	struct num cqe_arrived_ns, cqe_arrived_not_before_ns;
@@ -126,6 +127,24 @@ struct statistic {
 	const char *stage; /* "post", "wqe", "cqe", "consume", "total" */
 	struct num bytes, samples;
 	struct num min_ns, median_ns, p99_ns, max_ns;
+};
+
+/*
+ * What the device itself said about the queues of the initiator at one moment: hints, until the rules in
+ * probe/inspection.h were kept. Queue counters count blocks of 64 bytes modulo 2^16, as the doorbell record does.
+ */
+struct device_sample {
+	const char *moment; /* "idle": after a request that succeeded; "first", "second": while one is outstanding */
+	const char *source; /* "devx", "netlink-raw" */
+	struct num t_ns;
+	const char *qp_state;                /* as the device has it */
+	struct num recorded;                 /* the doorbell record at that moment */
+	struct num taken, executed;          /* sw_sq and hw_sq_wqebb_counter */
+	struct num next_psn, acked_psn;      /* of 24 bits */
+	struct num retries_left;             /* cur_retry_count */
+	struct num cq_status;                /* 0: in order */
+	struct num cq_produced, cq_consumed; /* of 24 bits */
+	struct num cq_recorded;              /* the consumer's doorbell record in memory at that moment, 24 bits */
 };
 
 struct observers {
@@ -186,6 +205,7 @@ struct evidence {
 	struct num operations_posted, operations_completed, operations_failed, flushes;
 	LIST(struct statistic) statistics;
 	struct observers observers;
+	LIST(struct device_sample) device_samples;
 	LIST(struct async_event) async_events;
 	LIST(struct counter_change) counters;
 	struct buffer_facts buffer;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/counters.h"
 
+#include "probe/nldev.h"
 #include "source/nl_attr.h"
 #include "verdict/explain.h"
 
@@ -65,62 +66,18 @@ int counters_parse(const void *reply, size_t length, struct counter_set *set)
 	return nl_each_message(reply, length, parse_message, set);
 }
 
-static struct nlmsghdr *put_request(char *buffer, int command, unsigned int flags)
-{
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	message->nlmsg_type = (uint16_t)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
-	message->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
-	return message;
-}
-
-struct device_search {
-	const char *name;
-	struct num index;
-};
-
-static int match_device(const struct nlmsghdr *message, void *data)
-{
-	struct device_search *search = data;
-	const struct nlattr *table[RDMA_NLDEV_ATTR_DEV_NAME + 1];
-	nl_attributes(message, 0, table, RDMA_NLDEV_ATTR_DEV_NAME);
-	const struct nlattr *name = table[RDMA_NLDEV_ATTR_DEV_NAME];
-	if (name && !mnl_attr_validate(name, MNL_TYPE_NUL_STRING) && !strcmp(mnl_attr_get_str(name), search->name))
-		search->index = nl_u32(table[RDMA_NLDEV_ATTR_DEV_INDEX]);
-	return 0;
-}
-
-static int find_index(struct origin *origin, const char *device, uint32_t *index)
-{
-	char buffer[256];
-	struct nl_request request = { .name = "rdma/dev",
-		.message = put_request(buffer, RDMA_NLDEV_CMD_GET, NLM_F_DUMP) };
-	struct device_search search = { .name = device };
-	int result = origin_netlink(origin, NETLINK_RDMA, &request, 1);
-	result = result ? result : request.error;
-	result = result ? result : nl_each_message(request.reply, request.length, match_device, &search);
-	nl_requests_free(&request, 1);
-	if (!result && !search.index.known)
-		result = -ENODEV;
-	*index = (uint32_t)search.index.value;
-	return result;
-}
-
 static int read_netlink(struct origin *origin, const char *device, uint32_t port, struct counter_set *set)
 {
 	uint32_t index;
-	int result = find_index(origin, device, &index);
+	int result = nldev_index(origin, device, &index);
 	if (result)
 		return result;
-	char buffer[256], name[64];
-	struct nlmsghdr *message = put_request(buffer, RDMA_NLDEV_CMD_STAT_GET, 0);
+	char buffer[NLDEV_REQUEST_BYTES], name[64];
+	struct nlmsghdr *message = nldev_request(buffer, RDMA_NLDEV_CMD_STAT_GET, 0);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, index);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	snprintf(name, sizeof(name), "rdma/stat.%u.%u", index, port);
-	struct nl_request request = { .name = name, .message = message };
-	result = origin_netlink(origin, NETLINK_RDMA, &request, 1);
-	result = result ? result : request.error;
-	result = result ? result : counters_parse(request.reply, request.length, set);
-	nl_requests_free(&request, 1);
+	result = nldev_ask(origin, name, message, parse_message, set);
 	return result ? result : set->count ? 0 : -ENODATA;
 }
 

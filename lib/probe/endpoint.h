@@ -22,6 +22,8 @@ struct endpoint {
 	struct ibv_qp *qp;
 	struct buffer buffer;
 	struct observer observer;
+	int inspection_error; /* why the device could not be asked; 0: it could, or was not */
+	const char *inspection_reason;
 	uint8_t port;
 	int gid_index; /* -1: addressed by LID */
 	union ibv_gid gid;

@@ -100,9 +100,9 @@ static void rxe_sample(const struct observer *observer, struct ring_view *view)
 	view->completion = rxe_ring_producer(&state->completions) != rxe_ring_consumer(&state->completions);
 }
 
-static bool rxe_holds(const struct observer *observer, uint32_t before, uint64_t wr_id)
+static bool rxe_holds(const struct observer *observer, uint32_t before, const struct ibv_send_wr *request)
 {
-	return rxe_ring_wr_id(&state_of_const(observer)->sends, before) == wr_id;
+	return rxe_ring_wr_id(&state_of_const(observer)->sends, before) == request->wr_id;
 }
 
 static void rxe_close(struct observer *observer)

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const struct observer_ops *const all[] = { &observe_rxe };
+static const struct observer_ops *const all[] = { &observe_mlx5, &observe_rxe };
 
 void observer_init(struct observer *observer, struct ibv_context *context, const char *driver)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OBSERVER_REASON_SIZE = 160, OBSERVER_STATE_WORDS = 32 };
+enum { OBSERVER_REASON_SIZE = 160, OBSERVER_LONG_REASON_SIZE = 400, OBSERVER_STATE_WORDS = 32 };
 
 /* One look. */
 struct ring_view {
@@ -22,6 +22,9 @@ struct ring_view {
 };
 
 struct observer;
+struct origin;
+struct endpoint_facts;
+struct device_sample;
 
 struct observer_ops {
 	const char *name; /* as "observers" in the document says it */
@@ -34,10 +37,18 @@ struct observer_ops {
 	/* The hot path: memory loads only. */
 	void (*sample)(const struct observer *observer, struct ring_view *view);
 	/*
-	 * Is the request that was published behind `before` (a view's `posted`) the one with this wr_id? Confirms that
-	 * the ring is the right one.
+	 * Is the request that was published behind `before` (a view's `posted`) this one, with one buffer? Confirms
+	 * that the ring is the right one.
 	 */
-	bool (*holds)(const struct observer *observer, uint32_t before, uint64_t wr_id);
+	bool (*holds)(const struct observer *observer, uint32_t before, const struct ibv_send_wr *request);
+	bool has_doorbell_record; /* `posted` is what the program tells the device by a record in memory */
+	/*
+	 * The device's own view of the queues, by whatever way this process may ask it. Slow: commands to the firmware.
+	 * Fills all of the sample but its moment. 0, or a negative errno with the reason in words. NULL: there is no
+	 * way.
+	 */
+	int (*inspect)(const struct observer *observer, struct origin *origin, const struct endpoint_facts *facts,
+	        uint32_t peer_qpn, struct device_sample *sample, char reason[OBSERVER_LONG_REASON_SIZE]);
 	void (*close)(struct observer *observer);
 };
 
@@ -69,6 +80,6 @@ static inline struct ring_view observer_sample(const struct observer *observer)
 	return view;
 }
 
-extern const struct observer_ops observe_rxe;
+extern const struct observer_ops observe_rxe, observe_mlx5;
 
 #endif

@@ -37,8 +37,22 @@ void session_observers(struct probe_run *run, const struct endpoint *endpoint, c
 		report_missing(&run->report, "observers.wqe", subject, 0, "%s", endpoint->observer.reason);
 		report_missing(&run->report, "observers.cqe", subject, 0, "%s", endpoint->observer.reason);
 	}
-	report_missing(&run->report, "observers.device", subject, 0,
-	        "this provider offers no view of the device's own counters of a queue");
+}
+
+void session_device(struct probe_run *run, const struct endpoint *endpoint)
+{
+	const struct observer *observer = &endpoint->observer;
+	const char *subject = endpoint->facts->device ? endpoint->facts->device : "host";
+	if (run_evidence(run)->observers.device)
+		return;
+	if (endpoint->inspection_error)
+		report_missing(&run->report, "observers.device", subject, endpoint->inspection_error, "%s",
+		        endpoint->inspection_reason);
+	else
+		report_missing(&run->report, "observers.device", subject, 0,
+		        observer_works(observer) && observer->ops->inspect
+		                ? "the device was not asked: no request came to an end that it could explain"
+		                : "this provider offers no view of the device's own counters of a queue");
 }
 
 void session_sleep(const struct probe_run *run, int64_t ns)

@@ -21,6 +21,8 @@ struct transfer;
 int session_default_sizes(struct probe_run *run, int64_t active_mtu);
 /* Records which stages can be seen, and why others cannot. */
 void session_observers(struct probe_run *run, const struct endpoint *endpoint, const char *payload);
+/* The same of the device's own view, once it was asked or was not. */
+void session_device(struct probe_run *run, const struct endpoint *endpoint);
 /* Sleeps `ns`, less when an end is asked for. */
 void session_sleep(const struct probe_run *run, int64_t ns);
 

@@ -90,8 +90,11 @@ static void gather(struct pair *pair, bool ended_badly)
 	struct endpoint *ends[] = { &pair->initiator, &pair->target_end };
 	for (size_t i = 0; ended_badly && i < ARRAY_SIZE(ends); i++)
 		endpoint_sample(ends[i], true);
-	if (ended_badly)
+	if (ended_badly) {
+		transfer_inspect(&pair->transfer, true);
 		session_sleep(run, endpoint_retry_ns(pair->initiator.facts, 0) * 3 / 2);
+		transfer_inspect(&pair->transfer, false);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		endpoint_sample(ends[i], false);
 		endpoint_events(ends[i]);
@@ -121,6 +124,7 @@ static int run_pair(struct pair *pair, struct error *error)
 		result = transfer_run(&pair->transfer, &pair->initiator, pair->target_end.facts, &pair->layout);
 	session_observers(run, &pair->initiator, "peer");
 	gather(pair, result != 0);
+	session_device(run, &pair->initiator);
 	transfer_finish(&pair->transfer);
 	return result;
 }

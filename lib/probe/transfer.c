@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/transfer.h"
 
+#include "probe/inspection.h"
 #include "probe/statistics.h"
 #include "probe/target.h"
 #include "probe/words.h"
@@ -125,14 +126,18 @@ static int post(struct transfer *transfer, struct operation *operation, uint32_t
 			operation->wqe_posted_not_before_ns = operation->post_call_ns;
 			operation->wqe_posted_ns = num(run_now(endpoint->run));
 		}
+		transfer->posted_end = view.posted;
+		if (!error && observer->ops->has_doorbell_record)
+			operation->doorbell_recorded = flag(view.posted != before.posted);
 	}
 	operation->post_errno = num(error);
 	operation->bad_wr = error ? flag(bad == &wr) : FLAG_NO;
 	if (!error && observed && !transfer->confirmed) {
-		transfer->confirmed = observer->ops->holds(observer, before.posted, wr.wr_id);
+		transfer->confirmed = observer->ops->holds(observer, before.posted, &wr);
 		if (!transfer->confirmed) {
 			observer_give_up(&endpoint->observer, "the send queue does not hold what was posted");
 			operation->wqe_posted_ns = operation->wqe_posted_not_before_ns = (struct num){ 0 };
+			operation->doorbell_recorded = FLAG_UNKNOWN;
 		}
 	}
 	return -error;
@@ -163,7 +168,8 @@ static void take_completion(struct transfer *transfer, struct operation *operati
 static int poll_once(struct transfer *transfer, struct operation *operation)
 {
 	struct evidence *evidence = run_evidence(transfer->endpoint->run);
-	struct ibv_wc wc;
+	/* A CQE with an opcode that the library does not know leaves it as it is. */
+	struct ibv_wc wc = { 0 };
 	evidence->last_poll_ns = num(run_now(transfer->endpoint->run));
 	evidence->polls.value++;
 	int count = ibv_poll_cq(transfer->endpoint->cq, 1, &wc);
@@ -239,6 +245,14 @@ static void verify_read(struct transfer *transfer, struct operation *operation, 
 	operation->payload_verified = flag(payload == PAYLOAD_RIGHT);
 }
 
+/* Once, at rest, and between the requests: it takes no time of any of them. */
+static void calibrate(struct transfer *transfer)
+{
+	if (!transfer->calibrated)
+		inspect_device(transfer->endpoint, transfer->other->qpn, MOMENT_IDLE);
+	transfer->calibrated = true;
+}
+
 static int perform(struct transfer *transfer, uint32_t serial)
 {
 	struct probe_run *run = transfer->endpoint->run;
@@ -273,6 +287,7 @@ static int perform(struct transfer *transfer, uint32_t serial)
 	stage_times_keep(transfer->times, transfer->timed++, operation);
 	if (transfer->meanwhile)
 		transfer->meanwhile(transfer->data);
+	calibrate(transfer);
 	return 0;
 }
 
@@ -298,6 +313,27 @@ int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const str
 	for (uint32_t serial = 0; serial < layout_total(layout) && !result; serial++)
 		result = run_stopped(endpoint->run) ? -EINTR : perform(transfer, serial);
 	return result;
+}
+
+static bool is_outstanding(const struct transfer *transfer)
+{
+	return transfer->endpoint && transfer->pending && transfer->posted &&
+	       num_is(transfer->pending->post_errno, 0) && !transfer->pending->wc_status.known;
+}
+
+void transfer_inspect(struct transfer *transfer, bool first)
+{
+	if (!is_outstanding(transfer))
+		return;
+	struct probe_run *run = transfer->endpoint->run;
+	struct evidence *evidence = run_evidence(run);
+	inspect_device(transfer->endpoint, transfer->other->qpn, first ? MOMENT_FIRST : MOMENT_SECOND);
+	if (first || !evidence->observers.device)
+		return;
+	const char *reason = inspection_conclude(evidence, transfer->posted_end, transfer->pending);
+	if (reason)
+		report_missing(&run->report, "device_samples", transfer->endpoint->facts->device, 0,
+		        "what the device says of its queues is not believed: %s", reason);
 }
 
 void transfer_look_again(struct transfer *transfer)

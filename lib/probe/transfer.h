@@ -22,7 +22,9 @@ struct transfer {
 	struct operation *pending; /* posted, and no completion yet */
 	struct operation *scratch; /* for requests that are not listed */
 	uint32_t listed_after_failure;
-	bool confirmed; /* the observer saw a request of ours */
+	bool confirmed;      /* the observer saw a request of ours */
+	uint32_t posted_end; /* the observer's `posted` behind the last request */
+	bool calibrated;     /* the device was asked after a request that succeeded */
 };
 
 /*
@@ -33,6 +35,8 @@ struct transfer {
 int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const struct endpoint_facts *other,
         const struct layout *layout);
 
+/* Asks the device about a request that has not ended; twice, an ACK timeout apart. */
+void transfer_inspect(struct transfer *transfer, bool first);
 /* Looks into the CQ once more: a completion may have come while the other evidence was gathered. */
 void transfer_look_again(struct transfer *transfer);
 /* Statistics over all requests into the evidence, and the memory back. */
