@@ -137,7 +137,7 @@ static bool write_now(struct fab_cq *cq, const struct fab_qp *qp, const struct c
 	format = scatter_to_cqe(slot, cq, c);
 	fill_cqe(e, qp, c);
 	garble = fault_hit(F_GARBLED_CQE, &site);
-	own |= garble ? (uint8_t)(garble->arg[0] & 0xf0) : (uint8_t)(c->opcode << 4 | format);
+	own = (uint8_t)(own | (garble ? garble->arg[0] & 0xf0 : (uint64_t)(c->opcode << 4 | format)));
 	if (c->solicited)
 		own |= 2;
 	__atomic_store_n(&e->op_own, own, __ATOMIC_RELEASE);

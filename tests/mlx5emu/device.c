@@ -45,7 +45,7 @@ static void after_fork(void)
 	for (int i = 0; i < MAX_CTXS; i++)
 		emu.ctx[i].open = false;
 	if (emu.ready)
-		fault_init();
+		fault_reseed();
 }
 
 static void read_environment(void)

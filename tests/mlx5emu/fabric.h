@@ -29,6 +29,7 @@ enum {
 	MAX_QPS = 256,
 	RING_SLOTS = 64,
 	MAX_MTU = 4096,
+	MAX_STRIKES = 16,
 	NAME_LEN = 32,
 };
 
@@ -203,6 +204,12 @@ struct fab_ring {
 	struct fab_slot slot[RING_SLOTS];
 };
 
+/* A fault that strikes once in a run, and has. */
+struct fab_strike {
+	uint32_t run;
+	char spec[128];
+};
+
 struct fabric {
 	uint32_t magic, version;
 	pthread_mutex_t lock; /* of all tables below */
@@ -210,6 +217,7 @@ struct fabric {
 	uint32_t next_guid;
 	_Atomic uint32_t attached; /* processes so far: rank for the random generator */
 	uint32_t next_id[MAX_DEVS][8];
+	struct fab_strike strike[MAX_STRIKES];
 	struct fab_dev dev[MAX_DEVS];
 	struct fab_ctx ctx[MAX_CTXS];
 	struct fab_pd pd[MAX_PDS];

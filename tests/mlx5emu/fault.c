@@ -55,20 +55,54 @@ uint32_t fault_run(void)
 	return run_number;
 }
 
-void fault_init(void)
+/* A forked process draws numbers of its own, and they are the same every time. */
+void fault_reseed(void)
 {
-	const char *env = getenv("MLX5EMU_FAULTS"), *seed = getenv("MLX5EMU_SEED");
-	char *copy = strdup(env ? env : ""), *save, *line;
+	const char *seed = getenv("MLX5EMU_SEED");
 	uint32_t rank = atomic_fetch_add(&fab->attached, 1);
 
-	start_ns = now_ns();
-	run_number = getenv("MLX5EMU_RUN") ? (uint32_t)strtoul(getenv("MLX5EMU_RUN"), NULL, 10) : (uint32_t)getpid();
 	random_state = (seed ? strtoull(seed, NULL, 0) : 1) * 0x9e3779b97f4a7c15u + rank * 0xbf58476d1ce4e5b9u;
 	random_state |= 1;
-	for (line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+}
+
+static uint64_t number_from(const char *variable, uint64_t missing)
+{
+	const char *text = getenv(variable);
+
+	return text && *text ? strtoull(text, NULL, 10) : missing;
+}
+
+void fault_init(void)
+{
+	const char *env = getenv("MLX5EMU_FAULTS");
+	char *copy = strdup(env ? env : ""), *save, *line;
+
+	start_ns = number_from("MLX5EMU_START", now_ns());
+	run_number = (uint32_t)number_from("MLX5EMU_RUN", (uint64_t)getpid());
+	fault_reseed();
+	for (line = copy ? strtok_r(copy, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save))
 		if (fault_add(line))
 			fprintf(stderr, "mlx5emu: bad fault: %s\n", line);
 	free(copy);
+}
+
+/* What strikes a port or a device once strikes it once in a run, not once in each of its processes. */
+static bool struck_elsewhere(const struct fault *f)
+{
+	struct fab_strike *s = fab->strike;
+	bool found = false;
+
+	if (f->kind != F_PORT_DOWN && f->kind != F_MEMBER_DOWN && f->kind != F_DEVICE_FATAL)
+		return false;
+	fabric_lock();
+	while (s < fab->strike + MAX_STRIKES && s->run && !(found = s->run == run_number && !strcmp(s->spec, f->spec)))
+		s++;
+	if (!found && s < fab->strike + MAX_STRIKES) {
+		strcpy(s->spec, f->spec);
+		s->run = run_number;
+	}
+	fabric_unlock();
+	return found;
 }
 
 static bool matches(const struct fault *f, const struct fault_site *s)
@@ -88,7 +122,7 @@ static bool strikes(struct fault *f)
 {
 	if (f->seen++ < f->after || (f->count && f->hits >= f->count))
 		return false;
-	return !f->probability || (double)(fault_random() >> 11) * 0x1p-53 < f->probability;
+	return f->probability == 0 || (double)(fault_random() >> 11) * 0x1p-53 < f->probability;
 }
 
 /* Who would have to be at work for such an error CQE on a probe's own, valid request. */
@@ -146,6 +180,8 @@ const struct fault *fault_hit(enum fault_kind kind, const struct fault_site *sit
 	for (unsigned int i = 0; i < nfaults; i++)
 		if (faults[i].kind == kind && matches(&faults[i], site) && strikes(&faults[i])) {
 			faults[i].hits++;
+			if (struck_elsewhere(&faults[i]))
+				continue;
 			record(&faults[i], site);
 			return &faults[i];
 		}

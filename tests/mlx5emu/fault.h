@@ -83,6 +83,7 @@ void fault_help(FILE *out);
 int fault_add(const char *spec);
 void fault_clear(void);
 void fault_init(void); /* $MLX5EMU_FAULTS, one a line, and $MLX5EMU_SEED */
+void fault_reseed(void);
 bool fault_any(enum fault_kind kind);
 /* Strikes now? The hit is counted and written to the ground truth. The pointer is valid until faults change. */
 const struct fault *fault_hit(enum fault_kind kind, const struct fault_site *site);

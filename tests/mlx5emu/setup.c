@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emu.h"
@@ -312,6 +313,14 @@ static int check_fault(const char *spec)
 	return fault_parse(spec, &f) ? usage("no such fault, see --help") : 0;
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
 	char path[512];
@@ -337,5 +346,8 @@ int main(int argc, char **argv)
 	else if (argc > 3)
 		rc = usage("the fabric has this host already: give --device only to the first run");
 	close(fd);
+	/* for t= of faults, which counts from here */
+	if (!rc)
+		printf("%llu\n", (unsigned long long)monotonic_ns());
 	return rc;
 }

@@ -21,8 +21,8 @@ done
 MLX5EMU_BUILD=$plain
 if command -v valgrind >/dev/null; then
 	for op in write send read; do
-		timeout 100 "$run" valgrind -q --fair-sched=yes --error-exitcode=9 "$traffic" --op $op --size 3000 --count 5 --wait 20000 >"$scratch/out" 2>&1
-		[ $? -eq 0 ] && has "$scratch/out" completions=5 errors=0
+		timeout 100 "$run" valgrind -q --fair-sched=yes --error-exitcode=9 "$traffic" --op $op --size 3000 --count 5 --wait 20000 >"$scratch/out" 2>&1 &&
+			has "$scratch/out" completions=5 errors=0
 		ok $? "valgrind: $op" "$scratch/out"
 	done
 else

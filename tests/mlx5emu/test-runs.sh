@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2016 # the commands expand their own variables
 # What `run` promises: runs do not disturb each other, can share a wire, leave nothing behind, need no privilege.
 # shellcheck source=tests/mlx5emu/tap.sh
 . "$(dirname "$0")/tap.sh"
