@@ -3,16 +3,28 @@
  * Where facts come from: this host, or a snapshot of one. The only place that opens files below a root, sockets and
  * RDMA devices for collecting, so that every collector and parser runs unchanged on a captured machine.
  *
- * A snapshot is a map from path to bytes:
+ * A snapshot is a map from path to bytes, in a directory or in a tar archive (plain, or packed by gzip, bzip2, xz or
+ * zstd; its members may all lie in one directory):
  *
- *	sys/…, proc/…              files and symbolic links as on the host
- *	dev/infiniband/uverbsN     a file with the positive errno that access(2) gives, "0": accessible
- *	netlink/PROTOCOL/NAME      the concatenated reply messages to the request of that name (native byte order)
- *	verbs/DEVICE.json          the answers of verbs queries (struct verbs_answer)
+ *	sys/…, proc/…              files and symbolic links as on the host; links are resolved inside the snapshot, "/" is
+ *	                           its root
+ *	dev/infiniband/uverbsN     a file with the positive errno that access(2) gives, "0": accessible; absent: ENOENT
+ *	netlink/PROTOCOL/NAME      the concatenated reply messages to the request of that name (native byte order),
+ *	                           without NLMSG_DONE
+ *	verbs/DEVICE.json          the answers of verbs queries (struct verbs_answer); of a device that failed an object
+ *	                           "error" with "errno" and "text"
  *	process.json               struct process_facts of the capturing process
  *	host.json                  struct host_facts
+ *	errors                     lines "ERRNO PATH": reading, listing or asking PATH answers that positive errno, whatever
+ *	                           the snapshot holds there. PATH may also be netlink/PROTOCOL/NAME. It is listed in its
+ *	                           directory, except with ENOENT: that is what a name answers that is listed and not there
+ *	names                      lines "PATH": it was listed when the snapshot was made, and not read. Reading it answers
+ *	                           ENODATA
  *
- * Without netlink/ it behaves like an old kernel: -ENOENT for every exchange.
+ * Lines that begin with "#" are ignored in errors and names. There has to be a sys/ or a host.json; all else may be
+ * missing: a file that is not there answers ENOENT. Without netlink/ it behaves like an old kernel: -ENOENT for every
+ * exchange. What is neither file, directory nor link makes the whole snapshot invalid, and so does an archive with
+ * absolute names, "..", members below links, more than 256 MiB or 2^20 entries, or one that ends in the middle.
  *
  * Names of requests: rdma/sys, rdma/dev, rdma/port.DEVINDEX, rdma/chardev.DEVINDEX, rdma/stat.DEVINDEX.PORT,
  * route/link, route/addr, route/route.ADDRESS, route/neigh.
