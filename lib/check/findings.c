@@ -19,6 +19,8 @@ const struct finding_kind finding_kinds[] = {
 	        "members are on different physical packages, so part of the traffic crosses the link between them" },
 	{ "bond-mixed-speeds", SEVERITY_WARNING, "members run at different speeds" },
 	{ "bond-single-member", SEVERITY_INFO, "the bond has one member: neither redundancy nor LAG" },
+	{ "roce-lag-active", SEVERITY_INFO,
+	        "the adapter formed a RoCE LAG: it chooses the port of each queue pair, not the bond's hash policy" },
 	/* GIDs */
 	{ "gid-duplicate", SEVERITY_WARNING, "one GID of one type stands at several indexes of a port" },
 	{ "gid-link-local-only", SEVERITY_WARNING,

@@ -204,8 +204,23 @@ static void check_bond(const struct host *host, const struct port_netdev *netdev
 	check_speeds(&found, report);
 }
 
+static void check_lag(const struct rdma_device *device, struct report *report)
+{
+	const struct lag_facts *lag = device->roce_lag;
+	if (!lag || !lag->state || strcmp(lag->state, "active"))
+		return;
+	struct finding *finding = check_add(report, "roce-lag-active", device->name,
+	        "RoCE LAG%s%s: the adapter chooses the port of each queue pair, the bond's xmit_hash_policy does not",
+	        lag->port_sel_mode ? ", port selection " : "", lag->port_sel_mode ? lag->port_sel_mode : "");
+	report_evidence(report, finding, "debugfs", "lag/state", "%s", lag->state);
+	if (lag->port_sel_mode)
+		report_evidence(report, finding, "debugfs", "lag/port_sel_mode", "%s", lag->port_sel_mode);
+}
+
 void check_bonds(const struct host *host, struct report *report)
 {
+	list_each(device, &host->devices)
+		check_lag(device, report);
 	list_each(device, &host->devices)
 		list_each(port, &device->ports)
 			list_each(netdev, &port->netdevs)

@@ -185,6 +185,13 @@ static const struct field function_fields[] = {
 };
 static RECORD(function_record, function, function_fields);
 
+static const struct field lag_fields[] = {
+	FIELD(TEXT, struct lag_facts, state, "active or disabled"),
+	FIELD(TEXT, struct lag_facts, type, "kind of LAG"),
+	FIELD(TEXT, struct lag_facts, port_sel_mode, "how queue pairs are spread over the members"),
+};
+static RECORD(lag_record, lag_facts, lag_fields);
+
 static const struct field rdma_device_fields[] = {
 	FIELD(TEXT, struct rdma_device, name, "RDMA device name"),
 	FIELD_OF_NAMES(struct rdma_device, transport, transport_names, "transport, mixed where ports differ"),
@@ -198,6 +205,7 @@ static const struct field rdma_device_fields[] = {
 	FIELD_OF(RECORD, struct rdma_device, pci, pci_function_record, "PCI parent, null: none"),
 	FIELD_OF(INLINE, struct rdma_device, function, function_record, "kind of function"),
 	FIELD(NUMBER, struct rdma_device, virtual_functions, "VFs of this physical function"),
+	FIELD_OF(RECORD, struct rdma_device, roce_lag, lag_record, "RoCE LAG as the driver tells in debugfs"),
 	FIELD(TEXTS, struct rdma_device, representors, "netdevs that stand for its VFs and SFs in switchdev mode"),
 	FIELD_OF(RECORDS, struct rdma_device, ports, port_record, "ports"),
 };

@@ -265,6 +265,13 @@ struct uverbs {
 	const char *reason; /* why not */
 };
 
+/* RoCE LAG as mlx5 tells in debugfs (mlx5/ADDRESS/lag); readable for root. */
+struct lag_facts {
+	const char *state;         /* "active", "disabled" */
+	const char *type;          /* "roce", "sriov", "multiport_esw" */
+	const char *port_sel_mode; /* how queue pairs are spread: "hash", "queue_affinity" */
+};
+
 struct function {
 	int kind;           /* enum function_kind */
 	const char *parent; /* PCI address of the PF of a VF or SF */
@@ -281,6 +288,7 @@ struct rdma_device {
 	struct pci_function *pci; /* NULL: no PCI parent */
 	struct function function;
 	struct num virtual_functions;
+	struct lag_facts *roce_lag;  /* NULL: none, or not told */
 	struct strings representors; /* netdevs that stand for its VFs and SFs in switchdev mode */
 	LIST(struct port) ports;
 	/* not in the document: */

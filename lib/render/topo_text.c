@@ -123,6 +123,20 @@ static bool needs_row(const struct rdma_device *device, const struct port *port,
 	return netdev->bond || (netdev->pci_address && !same_place);
 }
 
+/* "100 (2X HDR)": the kernel's own words tell lanes and generation. */
+static void put_rate(struct printing *printing, const struct port *port)
+{
+	const char *words = port->rate_text ? strchr(port->rate_text, '(') : NULL;
+	if (port->rate_text && !words)
+		words = port->rate_mbps.known ? NULL : port->rate_text;
+	if (port->rate_mbps.known && words)
+		table_cellf(printing->table, RATE, "%g %s", (double)port->rate_mbps.value / 1000, words);
+	else if (words)
+		table_cell(printing->table, RATE, words);
+	else
+		put_speed(printing, port->rate_mbps);
+}
+
 static void put_port(struct printing *printing, const struct rdma_device *device, const struct port *port)
 {
 	struct table *table = printing->table;
@@ -132,7 +146,7 @@ static void put_port(struct printing *printing, const struct rdma_device *device
 	table_cell(table, STATE, port->state);
 	color_state(printing, STATE, port->state, "ACTIVE");
 	table_cell(table, PHYSICAL, port->physical_state);
-	put_speed(printing, port->rate_mbps);
+	put_rate(printing, port);
 	list_each(netdev, &port->netdevs)
 		if (netdev->relation == RELATION_PORT) {
 			table_cell(table, NETDEV, netdev->name);
@@ -181,6 +195,10 @@ static void print_functions(const struct host *host, const struct topo_text_opti
 			fprintf(stream, "%s: %d virtual functions%s\n", device->name,
 			        (int)device->virtual_functions.value,
 			        options->virtual_functions ? "" : " (--vfs shows those with an RDMA device)");
+		if (device->roce_lag)
+			fprintf(stream, "%s: RoCE LAG %s%s%s\n", device->name, device->roce_lag->state,
+			        device->roce_lag->port_sel_mode ? ", " : "",
+			        device->roce_lag->port_sel_mode ? device->roce_lag->port_sel_mode : "");
 		if (device->representors.count)
 			fprintf(stream, "%s: switchdev mode, %u representors\n", device->name,
 			        device->representors.count);

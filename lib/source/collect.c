@@ -9,6 +9,7 @@
 #include "source/pci.h"
 #include "source/rdma_nl.h"
 #include "source/rdma_sysfs.h"
+#include "source/rdma_words.h"
 #include "source/rtnl.h"
 #include "source/sysfs.h"
 #include "source/verbs.h"
@@ -172,6 +173,26 @@ static void read_verbs(
 	miss_verbs(host, device, result, result ? error.text : "ibv_query_port did not tell it");
 }
 
+/* Only the driver knows whether it formed a LAG: a bond's name or its members say nothing about that. */
+static void read_roce_lag(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	const struct pci_function *pci = device->pci;
+	if (!pci || !pci->driver || strcmp(pci->driver, "mlx5_core") || device->function.kind != FUNCTION_PF)
+		return;
+	origin_about(origin, device->name);
+	const char *state = sysfs_text(origin, host->arena, "sys/kernel/debug/mlx5/%s/lag/state", pci->address);
+	struct lag_facts *lag = state ? arena_new_object(host->arena, struct lag_facts) : NULL;
+	if (!lag) {
+		sysfs_missing(host, "roce_lag", device->name, errno);
+		return;
+	}
+	lag->state = state;
+	lag->type = sysfs_text(origin, host->arena, "sys/kernel/debug/mlx5/%s/lag/type", pci->address);
+	lag->port_sel_mode =
+	        sysfs_text(origin, host->arena, "sys/kernel/debug/mlx5/%s/lag/port_sel_mode", pci->address);
+	device->roce_lag = lag;
+}
+
 struct collecting {
 	struct host *host;
 	const struct collect_options *options;
@@ -191,12 +212,47 @@ static void read_all_verbs(struct origin *origin, struct collecting *collecting)
 	}
 }
 
+/* Does netlink tell all that a brief look wants to know of the device? Fills what follows from that. */
+static bool is_described(struct rdma_device *device)
+{
+	if (!device->from_netlink || !device->ports.count)
+		return false;
+	list_each(port, &device->ports) {
+		port->transport = (int)rdma_transport(device->node_type, (enum link_layer)port->link_layer);
+		if (!port->transport || !port->netdev_ifindex.known)
+			return false;
+	}
+	return true;
+}
+
+static int run_briefly(struct origin *origin, struct collecting *collecting, struct error *error)
+{
+	struct host *host = collecting->host;
+	int result = read_devices(origin, host);
+	if (result)
+		return error_set(error, result, "listing RDMA devices");
+	read_links(origin, host);
+	bool guids = has_ipoib(host);
+	list_each(device, &host->devices)
+		if (!is_described(device))
+			rdma_sysfs_complete(origin, host, device, guids);
+	if (needs_places(host))
+		read_places(origin, host);
+	join_host(host);
+	if (!host->devices.count) /* why there is none */
+		pci_scan(origin, host);
+	host->complete = true;
+	return collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
+}
+
 static int run(struct origin *origin, void *data, struct error *error)
 {
 	struct collecting *collecting = data;
 	struct host *host = collecting->host;
 	origin_about(origin, "host");
 	origin_host(origin, host->arena, &host->facts);
+	if (collecting->options->brief)
+		return run_briefly(origin, collecting, error);
 	origin_process(origin, host->arena, &host->process);
 	numa_read(origin, host);
 	int result = read_devices(origin, host);
@@ -210,6 +266,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 	}
 	read_ports_netdevs(origin, host);
 	join_host(host);
+	list_each(device, &host->devices)
+		read_roce_lag(origin, host, device);
 	read_all_verbs(origin, collecting);
 	if (!collecting->options->device)
 		pci_scan(origin, host);

@@ -18,6 +18,11 @@ struct collect_options {
 	 */
 	const char *device;
 	/*
+	 * Leaves out what only topo tells of a device that netlink describes fully: PCI, NUMA, firmware, uverbs, speeds. A
+	 * handful of system calls for all devices then, where sysfs takes some for each.
+	 */
+	bool brief;
+	/*
 	 * Runs in the worker once devices, ports and netdevs are known, to read more of the origin. What it stores must
 	 * come from host->arena and be reachable from memory that the caller took from there before. May be called
 	 * again after a worker was given up: it begins anew. NULL: nothing more.

@@ -104,6 +104,14 @@ static void read_driver(struct origin *origin, struct host *host, struct rdma_de
 		read_software_driver(origin, host, device);
 }
 
+static void read_board_id(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	errno = 0;
+	device->board_id = unless_empty(sysfs_text(origin, host->arena, CLASS "/%s/board_id", device->name));
+	if (!device->board_id)
+		sysfs_missing(host, "board_id", device->name, errno);
+}
+
 static void check_uverbs(struct origin *origin, struct host *host, struct rdma_device *device)
 {
 	char path[SYSFS_PATH_SIZE];
@@ -264,11 +272,10 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 	}
 	if (!device->from_netlink)
 		read_identity(origin, host, device);
-	device->board_id = unless_empty(sysfs_text(origin, host->arena, CLASS "/%s/board_id", device->name));
-	if (!device->board_id)
-		sysfs_missing(host, "board_id", device->name, errno);
 	device->fw_version = unless_empty(device->fw_version);
 	read_driver(origin, host, device);
+	if (device->software != FLAG_YES) /* software has no board */
+		read_board_id(origin, host, device);
 	check_uverbs(origin, host, device);
 	if (!device->ports.count)
 		list_ports(origin, host, device);
