@@ -289,6 +289,7 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, operations_completed, "successful completions"),
 	FIELD(NUMBER, struct evidence, operations_failed, "failed completions, flushes not counted"),
 	FIELD(NUMBER, struct evidence, flushes, "flush completions"),
+	FIELD(NUMBER, struct evidence, foreign_completions, "completions of no request that was waited for"),
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
 	FIELD_OF(RECORDS, struct evidence, device_samples, device_sample_record, "what the device said of its queues"),

@@ -203,6 +203,7 @@ struct evidence {
 	LIST(struct operation) operations;
 	struct num operations_omitted;
 	struct num operations_posted, operations_completed, operations_failed, flushes;
+	struct num foreign_completions; /* taken, and of no request that was waited for */
 	LIST(struct statistic) statistics;
 	struct observers observers;
 	LIST(struct device_sample) device_samples;

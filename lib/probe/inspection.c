@@ -123,7 +123,9 @@ const char *inspection_conclude(const struct evidence *evidence, uint32_t end, s
 		return reason;
 	operation->device_saw_doorbell = counts(second->taken, end);
 	operation->device_executed = counts(second->executed, end);
-	if (second->cq_produced.known && second->cq_recorded.known && num_is(second->cq_status, 0))
+	/* One that was taken and not understood was written, too. */
+	bool all_known = !evidence->foreign_completions.known || !evidence->foreign_completions.value;
+	if (all_known && second->cq_produced.known && second->cq_recorded.known && num_is(second->cq_status, 0))
 		operation->cqe_written = flag(second->cq_produced.value != second->cq_recorded.value);
 	return conclude_acknowledged(idle, second, operation);
 }

@@ -179,6 +179,7 @@ static int poll_once(struct transfer *transfer, struct operation *operation)
 		take_completion(transfer, operation, &wc);
 		return 1;
 	}
+	evidence->foreign_completions.value++;
 	return 0;
 }
 
@@ -294,7 +295,7 @@ static int perform(struct transfer *transfer, uint32_t serial)
 static void begin_counts(struct evidence *evidence)
 {
 	evidence->operations_posted = evidence->operations_completed = num(0);
-	evidence->operations_failed = evidence->flushes = num(0);
+	evidence->operations_failed = evidence->flushes = evidence->foreign_completions = num(0);
 	evidence->operations_omitted = evidence->polls = num(0);
 }
 

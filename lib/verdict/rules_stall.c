@@ -138,6 +138,21 @@ static bool judge_arrived(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, WHOLE_PATH);
 }
 
+/*
+ * The one request that is outstanding got no completion, and one came that nobody knows: an entry in the queue that the
+ * library could not make sense of, or that names another request.
+ */
+static bool judge_foreign(struct judge *judge)
+{
+	struct num foreign = judge->evidence->foreign_completions;
+	if (!foreign.known || foreign.value <= 0)
+		return false;
+	because(judge, "%" PRId64 " completions were taken that belong to no request of this run", foreign.value);
+	summarize(judge, "a completion came that belongs to no request, and that of the request did not");
+	next_step(judge, "compare the versions of firmware and provider library, and look for PCIe errors");
+	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
+}
+
 /* ---- what the device says of itself ---- */
 
 /*
@@ -148,8 +163,12 @@ static bool believes_device(struct judge *judge)
 {
 	const struct evidence *evidence = judge->evidence;
 	const struct operation *pending = judge->pending;
-	if (!evidence->observers.device || pending->device_saw_doorbell == FLAG_UNKNOWN)
+	if (!evidence->observers.device)
 		return false;
+	if (pending->device_saw_doorbell == FLAG_UNKNOWN) {
+		not_observed(judge, "how far the device came: its queue counters were not at rest in two samples");
+		return false;
+	}
 	if (!text_is(evidence->local.qp_state, "RTS") || !text_is(evidence->local.qp_state_first, "RTS")) {
 		not_observed(judge,
 		        "the device's queue counters: they count only while the queue pair is in RTS in two samples");
@@ -184,6 +203,19 @@ static bool judge_not_acknowledged(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, set);
 }
 
+/* What the device itself thinks of the completion: its counter tells the two apart, and is nowhere confirmed. */
+static bool judge_no_completion(struct judge *judge)
+{
+	const struct operation *pending = judge->pending;
+	if (pending->cqe_written == FLAG_YES)
+		because(judge, "the device counts the completion as written, and it is not in this host's memory");
+	if (pending->cqe_written == FLAG_NO)
+		because(judge, "the device does not count a completion as written");
+	summarize(judge, "the request was executed and acknowledged, and its completion was not written");
+	next_step(judge, "look at IOMMU faults and PCIe errors in the kernel log, and at the completion queue's state");
+	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE));
+}
+
 static bool judge_device(struct judge *judge)
 {
 	const struct operation *pending = judge->pending;
@@ -208,12 +240,11 @@ static bool judge_device(struct judge *judge)
 	}
 	if (pending->device_executed == FLAG_YES && pending->acknowledged == FLAG_NO)
 		return judge_not_acknowledged(judge);
-	if (pending->acknowledged == FLAG_YES && judge->evidence->observers.cqe && !pending->cqe_arrived_ns.known) {
-		summarize(judge, "the request was executed and acknowledged, and its completion was not written");
-		next_step(judge,
-		        "look at IOMMU faults and PCIe errors in the kernel log, and at the completion queue's state");
-		return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE));
-	}
+	if (pending->acknowledged == FLAG_YES && judge->evidence->observers.cqe && !pending->cqe_arrived_ns.known)
+		return judge_no_completion(judge);
+	if (pending->device_executed == FLAG_YES && pending->acknowledged == FLAG_UNKNOWN)
+		not_observed(judge, "whether it was acknowledged: no request succeeded before it, so what the device's "
+		                    "packet numbers look like at rest is not known");
 	return false;
 }
 
@@ -329,6 +360,7 @@ bool rule_stalled(struct judge *judge)
 		judge_unsignaled,
 		judge_fatal,
 		judge_send_queue,
+		judge_foreign,
 		judge_device,
 		judge_not_published,
 		judge_landed,
