@@ -98,7 +98,7 @@ class Hop:
             raise Mistake(f"pci {function.address}: behind: {self.address!r} is not a PCI address")
         kinds = ["root"] + ["up", "down"] * 8
         self.kind = words.pop(0) if words and words[0] in HOP_KINDS else kinds[position]
-        self.link, self.max, self.acs = function.link, function.max or function.link, "none"
+        self.link, self.max, self.acs = function.link, function.max or function.link, ""
         self.details = bool(words)
         current = "link"
         values = {"link": [], "max": [], "acs": []}

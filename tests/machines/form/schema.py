@@ -74,7 +74,8 @@ TABLES = {
         "root": Key("text", None, "what holds the first hop, below sys/devices; pciDOMAIN:BUS"),
         "link": Key("text", "16.0 x16", "negotiated speed in GT/s and width; \"\" without PCIe"),
         "max": Key("text", None, "what both could; as `link`"),
-        "acs": Key("text", "none", "none, unknown, or bits that are set, as in \"sv rr cr uf\""),
+        "acs": Key("text", "", "bits that are set in its ACS capability (sv tb rr cr uf ec dt), or none; unknown: not "
+                   "readable; \"\": it has no such capability"),
         "node": Key("number", 0, "NUMA node; -1: the firmware does not tell"),
         "cpus": Key("text", None, "local_cpulist; those of the node, all for -1"),
         "vendor": Key("number", 0x15b3, ""),

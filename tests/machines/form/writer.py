@@ -124,7 +124,7 @@ def link_parts(text):
 
 # Link speeds in GT/s in the order of the codes of LnkCap and LnkSta (PCI Express Base Specification, 7.5.3).
 SPEED_CODES = [None, 2.5, 5.0, 8.0, 16.0, 32.0, 64.0]
-ACS_BITS = {"sv": 1, "tb": 2, "rr": 4, "cr": 8, "uf": 16, "ec": 32, "dt": 64}
+ACS_BITS = {"none": 0, "sv": 1, "tb": 2, "rr": 4, "cr": 8, "uf": 16, "ec": 32, "dt": 64}
 
 
 def config_space(machine, function, kind, code):
@@ -140,7 +140,7 @@ def config_space(machine, function, kind, code):
             speed, width = link_parts(text)
             value = (SPEED_CODES.index(speed) if speed in SPEED_CODES else 0) | width << 4
             struct.pack_into("<I" if offset == 0x4c else "<H", data, offset, value)
-    if function.acs not in ("none", "unknown"):
+    if function.acs not in ("", "unknown"):
         bits = 0
         for word in function.acs.split():
             if word not in ACS_BITS:
@@ -167,6 +167,9 @@ def pci_device(out, machine, here, function, kind, code):
     out.line(f"{here}/numa_node", function.node)
     out.line(f"{here}/local_cpulist", function.cpus)
     link_files(out, here, function)
+    driver = "pcieport" if kind != "endpoint" else function.driver
+    out.put(f"{here}/uevent", (f"DRIVER={driver}\n" if driver else "") + f"PCI_CLASS={code:X}\n"
+            f"PCI_ID={function.vendor:04X}:{function.device:04X}\nPCI_SLOT_NAME={function.address}\n")
     if machine.host.pci_config:
         out.put(f"{here}/config", config_space(machine, function, kind, code))
     out.link(f"{here}/subsystem", "sys/bus/pci")
