@@ -7,18 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-/* A program that cannot capture is linked without lib/origin/recorder.c. */
-#pragma weak recorder_file
-#pragma weak recorder_list
-#pragma weak recorder_link
-#pragma weak recorder_realpath
-#pragma weak recorder_access
-#pragma weak recorder_netlink
-#pragma weak recorder_verbs
-#pragma weak recorder_process
-#pragma weak recorder_host
-#pragma weak recorder_free
-
 enum { TEXT_SIZE = 4096, READ_ALL_START = 1 << 16, READ_ALL_LIMIT = 64 << 20 };
 
 void origin_close(struct origin *origin)
