@@ -281,7 +281,7 @@ int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, co
 	result = result ? result : describe_device(endpoint, &attr, error);
 	result = result ? result : choose_port(endpoint, port, attr.phys_port_cnt, error);
 	if (!result)
-		survey_describe(run->survey, endpoint->facts);
+		survey_describe(run->survey, endpoint->facts, &run->report);
 	result = result ? result : choose_gid(endpoint, wish, error);
 	if (!result)
 		describe_netdev(endpoint->origin, run->arena, endpoint->facts);

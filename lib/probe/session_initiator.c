@@ -140,22 +140,31 @@ static int clock_round(struct initiator *initiator, int round, struct clock_offs
 	return result;
 }
 
+/* What goes wrong between READY and the first request is recorded as a step of its own, by the name of the one before.
+ */
 static int measure_clock(struct initiator *initiator, struct error *error)
 {
 	struct probe_run *run = initiator->run;
 	struct clock_offset best = { 0 };
+	struct num start = num(run_now(run));
 	run_enter(run, "comparing clocks", ANSWER_MS + STEP_LIMIT_MS);
 	int result = 0;
 	for (int round = 0; round < ROUNDS && !result; round++)
 		result = clock_round(initiator, round, &best, error);
 	run_leave(run);
+	if (result) {
+		struct control_step *step = control_begin(run, "ready", 0);
+		if (step)
+			step->start_ns = start;
+		return control_end(run, step, result, error);
+	}
 	struct clock_offset *clock = best.error_ns.known ? arena_new_object(run->arena, struct clock_offset) : NULL;
 	if (clock) {
 		*clock = best;
 		run_evidence(run)->clock = clock;
 	}
 	initiator->alive_ns = run_now(run);
-	return result;
+	return 0;
 }
 
 /* ---- after the requests ---- */
@@ -265,7 +274,9 @@ static void gather(struct initiator *initiator, bool ended_badly, bool hello_sen
 	struct endpoint *endpoint = &initiator->endpoint;
 	if (ended_badly && initiator->transfer.posted) {
 		endpoint_sample(endpoint, true);
+		transfer_inspect(&initiator->transfer, true);
 		session_sleep(run, endpoint_retry_ns(endpoint->facts, 0) * 3 / 2);
+		transfer_inspect(&initiator->transfer, false);
 	}
 	endpoint_sample(endpoint, false);
 	endpoint_events(endpoint);
@@ -313,6 +324,7 @@ static int run_initiator(struct initiator *initiator, struct error *error)
 	}
 	session_observers(run, &initiator->endpoint, "peer");
 	gather(initiator, result != 0, hello_sent);
+	session_device(run, &initiator->endpoint);
 	transfer_finish(&initiator->transfer);
 	return result;
 }

@@ -165,7 +165,27 @@ static struct num node_of_port(const struct port *port)
 	return differs ? (struct num){ 0 } : shared;
 }
 
-void survey_describe(const struct survey *survey, struct endpoint_facts *facts)
+/* Of what the survey could not find out, the facts that this document has. */
+static bool is_ours(const struct not_collected *entry, const char *device)
+{
+	size_t length = strlen(device);
+	bool about =
+	        !strncmp(entry->subject, device, length) && (!entry->subject[length] || entry->subject[length] == '/');
+	return about && (!strcmp(entry->what, "driver") || !strcmp(entry->what, "fw_version") ||
+	                        !strcmp(entry->what, "numa_node"));
+}
+
+static void tell_missing(const struct survey *survey, const struct endpoint_facts *facts, struct report *report)
+{
+	list_each(entry, &survey->host->report.not_collected)
+		if (is_ours(entry, facts->device))
+			report_missing(
+			        report, entry->what, entry->subject, (int)-entry->error.value, "%s", entry->reason);
+	if (!facts->driver)
+		report_missing(report, "driver", facts->device, 0, "the kernel does not tell it");
+}
+
+void survey_describe(const struct survey *survey, struct endpoint_facts *facts, struct report *report)
 {
 	const struct rdma_device *device = survey->host ? host_device(survey->host, facts->device) : NULL;
 	if (!device)
@@ -177,6 +197,7 @@ void survey_describe(const struct survey *survey, struct endpoint_facts *facts)
 		facts->numa_node = device->pci->numa_node;
 	else if (port)
 		facts->numa_node = node_of_port(port);
+	tell_missing(survey, facts, report);
 }
 
 void describe_netdev(struct origin *origin, struct arena *arena, struct endpoint_facts *facts)

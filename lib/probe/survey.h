@@ -39,8 +39,8 @@ int survey_choose(const struct survey *survey, const uint8_t *address, const cha
         struct error *error);
 /* The index that `rdmadiag gid` advises for a port; unknown: none. */
 struct num survey_gid_index(const struct survey *survey, const char *device, int64_t port);
-/* Driver, firmware and NUMA node of facts->device. */
-void survey_describe(const struct survey *survey, struct endpoint_facts *facts);
+/* Driver, firmware and NUMA node of facts->device; why one of them is unknown goes to `report`. */
+void survey_describe(const struct survey *survey, struct endpoint_facts *facts, struct report *report);
 
 /* The netdev of the chosen GID, its MTU and whether it is up: read anew, for they change. Into facts. */
 void describe_netdev(struct origin *origin, struct arena *arena, struct endpoint_facts *facts);

@@ -185,7 +185,8 @@ wire_rules() {
 	ip rule show | grep -q '^100:.*lookup main' && return
 	ip rule add pref 100 lookup main
 	ip rule add pref 200 lookup local
-	ip rule del pref 0
+	# the kernel's own and one that was added in its place may both be there
+	while ip rule del pref 0 2>/dev/null; do :; done
 }
 
 wire_arp() {

@@ -61,6 +61,7 @@ def main():
     print("operations:", json.dumps([{k: value for k, value in x.items() if value is not None} for x in o[-2:]]))
     print("stuck:", json.dumps(e["stuck"]), "events:", json.dumps(e["async_events"]))
     print("counters:", json.dumps([(c["side"], c["name"], c["before"], c["after"]) for c in e["counters"]]))
+    print("local:", json.dumps({k: e["local"][k] for k in ("device", "qp_state", "gid", "port_state_after")}), "status", s)
     print("remote:", json.dumps({k: e["remote"][k] for k in ("alive", "qp_state", "gid", "port_state_after")}))
     print("not_collected:", json.dumps(d["not_collected"]))
     return 1

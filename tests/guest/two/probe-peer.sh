@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Peers that are absent, die at the worst moment, or are no probes at all.
+# Peers that are absent, or die at the worst moment.
 . tests/guest/lib.sh
 . tests/guest/probe-lib.sh
 probe_setup
@@ -54,45 +54,5 @@ holds "peer killed during: the first that failed is listed" "o[-1]['wc_status'] 
 holds "peer killed during: it is gone, and that is what the verdict says" \
 	"e['remote']['alive'] is False and v['outcome'] == 'failed' and (v['layer'] == 'remote-application' or 'remote-application' in v['candidates'])"
 
-# a listener that survives what connects to it
-listen
-exec 3<>"/dev/tcp/$address_b/18517"
-printf 'GET / HTTP/1.0\r\n\r\n' >&3
-wait_for 10 grep -q 'bytes announced' "$work/listener.err"
-is $? 0 "garbage: refused with a reason"
-exec 3>&-
-exec 3<>"/dev/tcp/$address_b/18517"
-printf '\000\000\000\002{}' >&3
-wait_for 10 grep -q 'without a type' "$work/listener.err"
-is $? 0 "no message: refused"
-exec 3>&-
-exec 3<>"/dev/tcp/$address_b/18517"
-printf '\000\000' >&3
-exec 3>&-
-exec 3<>"/dev/tcp/$address_b/18517"
-wait_for 10 grep -q 'timed out' "$work/listener.err"
-is $? 0 "half open: given up after its deadline"
-exec 3>&-
-python3 - "$address_b" <<'END'
-import json, socket, struct, sys
-def send(**message):
-    body = json.dumps(message).encode()
-    with socket.create_connection((sys.argv[1], 18517)) as s:
-        s.sendall(struct.pack("!I", len(body)) + body)
-        return s.recv(65536)
-end = dict(qpn=1, psn=1, active_mtu=1024, gid="::1")
-good = dict(type="hello", protocol=1, op="write", sizes=[64], count=1, timeout_ms=1000, seed=1, endpoint=end)
-assert b"version" in send(**{**good, "protocol": 99})
-assert b"errno" in send(**{**good, "sizes": [1 << 40]})
-assert b"errno" in send(**{**good, "sizes": [64 << 20] * 3})
-assert b"errno" in send(**{**good, "count": -1})
-assert b"errno" in send(**{**good, "op": 7})
-assert b"errno" in send(type="done")
-END
-is $? 0 "hellos that ask for too much or nonsense are refused with an errno"
-peer
-holds "after all of that a peer is served" "fine()"
-unlisten
-is "$listener_status" 130 "and the listener is still there to be ended"
 no_objects_left "nothing is left in the kernel"
 done_testing
