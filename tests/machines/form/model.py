@@ -156,7 +156,8 @@ def pci_of_parent(machine, entry):
     if not addresses or entry.pci:
         return
     root = entry.parent.split("/" + addresses[0])[0]
-    find_or_make_pci(machine, addresses[-1], behind=addresses[:-1], root=root)
+    virtio = {"vendor": 0x1af4, "device": 0x1041, "driver": "virtio-pci"} if "/virtio" in entry.parent else {}
+    find_or_make_pci(machine, addresses[-1], behind=addresses[:-1], root=root, **virtio)
 
 
 # ---- NUMA ----
@@ -537,7 +538,9 @@ def complete_functions(machine):
     for net in machine.net:
         pci_of_parent(machine, net)
         if net.pci:
-            find_or_make_pci(machine, net.pci)
+            slots = {device.pci.split(".")[0] for device in machine.rdma if device.pci}
+            other = {} if net.pci.split(".")[0] in slots else ORDINARY_NIC
+            find_or_make_pci(machine, net.pci, **other)
     for function in machine.pci:
         function.vfs = getattr(function, "vfs", 0) or sum(o.physfn == function.address for o in machine.pci)
         users = [d for d in machine.rdma if d.pci == function.address]
@@ -554,6 +557,10 @@ def complete_functions(machine):
 # enum rdma_driver_id (rdma/ib_user_ioctl_verbs.h) of the drivers that uverbs tells (uverbs_main.c).
 DRIVER_IDS = {"mlx5": 1, "mlx4": 2, "bnxt_re": 6, "irdma": 9, "rxe": 14, "hfi1": 15, "efa": 17, "siw": 18}
 SOFTWARE_NAMES = {"rxe": "rxe", "siw": "Software iWARP stack"}
+
+
+# What is below a netdev that has nothing to do with an RDMA device.
+ORDINARY_NIC = {"vendor": 0x8086, "device": 0x1521, "driver": "igb"}
 
 
 def provider_of(machine, device):
