@@ -2,6 +2,7 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "model/evidence.h"
 #include "probe/probe.h"
 #include "probe/settings.h"
@@ -28,8 +29,7 @@ enum {
 	OPTION_JUDGE,
 };
 
-#define ARENA_BYTES ((size_t)256 << 20)   /* address space of one run */
-#define DOCUMENT_LIMIT ((size_t)64 << 20) /* of --judge */
+#define ARENA_BYTES ((size_t)256 << 20) /* address space of one run */
 
 static const struct option_help probe_options[] = {
 	{ 'd', "device", "DEV[/PORT]", "use this RDMA device (or the one of this netdev) and port" },
@@ -140,13 +140,14 @@ static void print_probe(const struct probe_document *document, const struct comm
 	probe_print(stdout, document, &options);
 }
 
-static int status_of(const struct verdict *verdict)
+/* A set-up step that fails on an opened device is a failed probe. */
+static int status_of(const struct probe_document *document)
 {
-	switch (verdict->outcome) {
+	switch (document->verdict.outcome) {
 	case OUTCOME_OK:
 		return EXIT_DONE;
 	case OUTCOME_NOT_RUN:
-		return EXIT_NOTHING;
+		return probe_began(&document->evidence) ? EXIT_FOUND : EXIT_NOTHING;
 	default:
 		return EXIT_FOUND;
 	}
@@ -154,42 +155,16 @@ static int status_of(const struct verdict *verdict)
 
 /* ---- --judge ---- */
 
-static char *read_file(const char *path, size_t *length, struct error *error)
-{
-	autofclose FILE *file = !strcmp(path, "-") ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "re");
-	char *text = NULL;
-	size_t used = 0, size = 0;
-	if (!file) {
-		error_set(error, -errno, "%s", path);
-		return NULL;
-	}
-	while (!feof(file) && !ferror(file) && used <= DOCUMENT_LIMIT) {
-		if (used + 1 >= size) {
-			char *larger = realloc(text, size = size ? size * 2 : 1 << 16);
-			if (!larger)
-				break;
-			text = larger;
-		}
-		used += fread(text + used, 1, size - used - 1, file);
-	}
-	if (feof(file)) {
-		*length = used;
-		return text;
-	}
-	error_set(error, ferror(file) ? -EIO : used > DOCUMENT_LIMIT ? -EFBIG : -ENOMEM, "%s", path);
-	free(text);
-	return NULL;
-}
-
 static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
 {
 	size_t length = 0;
-	autofree char *text = read_file(path, &length, error);
-	json_object *object = text ? json_parse(text, length, path, error) : NULL;
+	autofree char *text = NULL;
+	int result = file_read(path, &text, &length, error);
+	json_object *object = result ? NULL : json_parse(text, length, path, error);
 	if (!object)
 		return error->code;
 	json_object *evidence;
-	int result = record_from_json(&probe_record, object, arena, document, error);
+	result = record_from_json(&probe_record, object, arena, document, error);
 	if (!result && !json_object_object_get_ex(object, "evidence", &evidence))
 		result = error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", path);
 	json_object_put(object);
@@ -210,7 +185,7 @@ static int judge_file(const struct probe_arguments *arguments, const struct comm
 	verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
 	if (!result || common->json)
 		print_probe(&document, common, "snapshot", NULL);
-	return result ? EXIT_NOTHING : status_of(&document.verdict);
+	return result ? EXIT_NOTHING : status_of(&document);
 }
 
 /* ---- a run ---- */
@@ -220,14 +195,14 @@ static int finish_run(struct probe_run *run, const struct common_options *common
 	struct probe_document *document = &run->document;
 	const struct host *host = run->survey->host;
 	verdict_judge(&document->request, &document->evidence, &run->report, run->arena, &document->verdict);
-	print_probe(document, common, "live", host ? &host->facts : NULL);
+	/* Where nothing was tried, the message says all there is to say. */
+	if (common->json || status_of(document) != EXIT_NOTHING || document->evidence.control.count)
+		print_probe(document, common, "live", host ? &host->facts : NULL);
 	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
 		complain("%s", run->error.text);
 	if (watcher_signal())
 		return EXIT_INTERRUPTED;
-	int status = status_of(&document->verdict);
-	/* A set-up step that fails on an opened device is a failed probe. */
-	return status == EXIT_NOTHING && probe_began(run) && !run->refused ? EXIT_FOUND : status;
+	return status_of(document);
 }
 
 /* Nothing was tried because of `step`: the document says why, and standard error too. */

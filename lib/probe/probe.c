@@ -107,11 +107,19 @@ int probe_serve(struct probe_run *run, int fd)
 	return result;
 }
 
-bool probe_began(const struct probe_run *run)
+static bool was_connected(const struct evidence *evidence)
 {
-	const struct evidence *evidence = &run->document.evidence;
+	list_each(step, &evidence->control)
+		if (step->step && !strcmp(step->step, "connect") && !num_is(step->error, 0))
+			return false;
+	return true;
+}
+
+bool probe_began(const struct evidence *evidence)
+{
 	list_each(step, &evidence->resources)
-		if (step->side == SIDE_LOCAL && !strcmp(step->step, "ibv_open_device") && num_is(step->error, 0))
-			return true;
+		if (step->side == SIDE_LOCAL && step->step && !strcmp(step->step, "ibv_open_device") &&
+		        num_is(step->error, 0))
+			return was_connected(evidence);
 	return false;
 }

@@ -22,6 +22,6 @@ int probe_accept(int listening, int *fd);
 int probe_serve(struct probe_run *run, int fd);
 
 /* Did the run get as far as an opened device and, where it has a peer, a served connection? */
-bool probe_began(const struct probe_run *run);
+bool probe_began(const struct evidence *evidence);
 
 #endif

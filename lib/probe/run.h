@@ -36,7 +36,6 @@ struct probe_run {
 	struct run_step step;
 	int stop;           /* the signal that asked for an end; 0: none */
 	int finished;       /* the child came to its end */
-	bool refused;       /* the control connection was not made, or its peer could not serve us */
 	bool greeted;       /* of a target: the peer introduced itself as a probe */
 	struct error error; /* the first thing that went wrong, for people */
 };

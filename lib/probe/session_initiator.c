@@ -48,7 +48,6 @@ static int connect_step(struct initiator *initiator, struct error *error)
 	struct control_step *step = control_begin(run, "connect", CONNECT_MS + RESOLVER_MS);
 	int result = channel_connect(&initiator->channel, run, settings->host, settings->tcp_port,
 	        deadline_in(initiator, CONNECT_MS), error);
-	run->refused = result != 0;
 	return control_end(run, step, result, error);
 }
 

@@ -530,10 +530,19 @@ static void say_operations(const struct out *out)
 	say(out, " flushed\n");
 }
 
+/* Of one operation the ladder says the same. */
+static bool is_worth_statistics(const struct evidence *evidence)
+{
+	list_each(statistic, &evidence->statistics)
+		if (statistic->samples.value > 1)
+			return true;
+	return false;
+}
+
 static void say_statistics(const struct out *out)
 {
 	char text[4][DURATION_TEXT_SIZE];
-	if (!out->evidence->statistics.count)
+	if (!is_worth_statistics(out->evidence))
 		return;
 	say(out, "\n  %-10s %10s %8s %10s %10s %10s %10s\n", "stage", "bytes", "samples", "min", "median", "p99",
 	        "max");
