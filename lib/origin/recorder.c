@@ -96,10 +96,15 @@ static void write_file(struct recorder *recorder, const char *path, const char *
 		fail(recorder, result, path);
 }
 
-/* Appends a line; one write, so that the lines of a worker that is given up stay whole. */
-static void append(struct recorder *recorder, int fd, const char *file, const char *line, int length)
+/*
+ * Appends a line; one write, so that the lines of a worker that is given up stay whole. Paths that no line can hold are
+ * left out.
+ */
+static void append(struct recorder *recorder, int fd, const char *file, const char *before, const char *path)
 {
-	if (length < 0 || length >= PATH_MAX + 16 || memchr(line, '\n', (size_t)length - 1))
+	char line[PATH_MAX + 16] = "";
+	int length = snprintf(line, sizeof(line), "%s%s\n", before, path);
+	if (length < 0 || (size_t)length >= sizeof(line) || strchr(path, '\n'))
 		return;
 	int result = write_all(fd, line, (size_t)length);
 	if (result)
@@ -108,14 +113,14 @@ static void append(struct recorder *recorder, int fd, const char *file, const ch
 
 static void note_name(struct recorder *recorder, const char *path)
 {
-	char line[PATH_MAX + 16];
-	append(recorder, recorder->names, SNAPSHOT_NAMES, line, snprintf(line, sizeof(line), "%s\n", path));
+	append(recorder, recorder->names, SNAPSHOT_NAMES, "", path);
 }
 
 static void note_error(struct recorder *recorder, const char *path, int code)
 {
-	char line[PATH_MAX + 16];
-	append(recorder, recorder->errors, SNAPSHOT_ERRORS, line, snprintf(line, sizeof(line), "%d %s\n", code, path));
+	char before[16];
+	snprintf(before, sizeof(before), "%d ", code);
+	append(recorder, recorder->errors, SNAPSHOT_ERRORS, before, path);
 }
 
 static void write_link(struct recorder *recorder, const char *path, const char *target)

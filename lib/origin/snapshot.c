@@ -109,7 +109,7 @@ static int scan_directory(struct scan *scan, int fd, struct node *parent, int de
 	}
 	int result = 0;
 	for (struct dirent *entry; !result && (entry = readdir(stream));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = scan_entry(scan, dirfd(stream), parent, entry, depth);
 	closedir(stream);
 	return result;
@@ -301,7 +301,7 @@ static int snapshot_access(struct origin *origin, const char *path)
 	int result = tree_find(snapshot(origin)->tree, path, true, &node);
 	if (result || node->error)
 		return result ? result : -node->error;
-	if (strncmp(path, "dev/", 4) || node->kind != NODE_FILE)
+	if (strncmp(path, "dev/", 4) != 0 || node->kind != NODE_FILE)
 		return 0;
 	char text[16];
 	ssize_t length = read_node(snapshot(origin), node, text, sizeof(text) - 1);
