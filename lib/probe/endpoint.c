@@ -79,6 +79,9 @@ static int open_device(struct endpoint *endpoint, struct error *error)
 static void describe_limits(struct endpoint *endpoint)
 {
 	struct rlimit limit;
+	struct process_facts process = { 0 };
+	if (!origin_process(endpoint->origin, endpoint->run->arena, &process))
+		endpoint->facts->may_lock_memory = process.cap_ipc_lock;
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit)) {
 		endpoint->facts->memlock_soft_bytes =
 		        num(limit.rlim_cur == RLIM_INFINITY ? -1 : (int64_t)limit.rlim_cur);

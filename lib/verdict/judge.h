@@ -96,8 +96,10 @@ SAYS void not_observed(struct judge *judge, const char *format, ...);
 SAYS void next_step(struct judge *judge, const char *format, ...);
 SAYS void summarize(struct judge *judge, const char *format, ...);
 
-/* The three ways to end. Each returns true, so that a rule can end with it. */
+/* The ways to end. Each returns true, so that a rule can end with it. */
 bool undetermined(struct judge *judge, enum outcome outcome, layer_set candidates);
+/* About a port that is down: its cable and its switch are there, even where packets need not leave the port. */
+bool undetermined_link(struct judge *judge, enum outcome outcome, layer_set candidates);
 bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_set others);
 /* Only where the evidence excludes every other layer. */
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);

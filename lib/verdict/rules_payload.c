@@ -112,7 +112,7 @@ static bool judge_flap(struct judge *judge)
 		return false;
 	summarize(judge, "it worked, but the port went down in between");
 	next_step(judge, "look at cable, module and switch port");
-	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
+	return undetermined_link(judge, OUTCOME_DEGRADED, L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
 }
 
 static bool all_succeeded(const struct judge *judge)

@@ -15,9 +15,10 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 	const struct endpoint_facts *end = endpoint(judge, step->side);
 	struct num soft = end->memlock_soft_bytes;
 	bool unlimited = end->may_lock_memory == FLAG_YES || (soft.known && soft.value < 0);
+	bool locks = text_has(step->name, "reg_mr") || text_has(step->name, "create_");
 	if (unlimited)
 		because(judge, "the limit of locked memory does not bind this process");
-	if (unlimited || !soft.known) {
+	if (unlimited || !locks || !soft.known) {
 		next_step(
 		        judge, "compare the request with the device's limits, and look at the memory and rdma cgroups");
 		return undetermined(judge, outcome, base);
@@ -51,7 +52,8 @@ static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set
 		because(judge, "the call took %s; resolving a neighbour is given up after about a second",
 		        format_duration(judge->step.duration_ns, took));
 		summarize(judge, "the adapter did not answer the command");
-		return undetermined(judge, outcome, L(DEVICE) | L(KERNEL) | L(PLATFORM));
+		layer_set device = judge->step.side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
+		return undetermined(judge, outcome, device | L(KERNEL) | L(PLATFORM));
 	}
 	if (gid_kind(evidence->local.gid) == KIND_LINK_LOCAL || gid_kind(evidence->remote.gid) == KIND_LINK_LOCAL) {
 		because(judge, "%s GID is link-local: it reaches its own segment only",
@@ -140,6 +142,19 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 	return undetermined(judge, outcome, base);
 }
 
+/* What "device" and "application" mean for a step of this side. */
+static layer_set of_side(const struct judge *judge, int side, layer_set set)
+{
+	if (side != SIDE_REMOTE)
+		return set;
+	if (set & L(DEVICE))
+		set = (set & ~L(DEVICE)) | L(REMOTE_DEVICE);
+	/* Two devices of one process have one application. */
+	if (set & L(APPLICATION) && judge->request->mode == MODE_PEER)
+		set = (set & ~L(APPLICATION)) | L(REMOTE_APPLICATION);
+	return set;
+}
+
 bool judge_failed_step(struct judge *judge, enum outcome outcome)
 {
 	const struct failed_step *step = &judge->step;
@@ -155,7 +170,7 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	summarize(judge, "set-up stopped at %s%s: %s", step->name, side, strerror((int)step->error));
 	if (known && known->text.next)
 		next_step(judge, "%s", known->text.next);
-	return judge_step_layer(judge, outcome, base);
+	return judge_step_layer(judge, outcome, of_side(judge, step->side, base));
 }
 
 /* ---- the control connection ---- */
@@ -231,13 +246,13 @@ static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 	}
 	if (text_is(state, "INIT") || text_is(state, "ARMED")) {
 		next_step(judge, "look at the subnet manager: the link is up, but the port was not made active");
-		return undetermined(judge, outcome, L(CONFIGURATION) | L(NETWORK));
+		return undetermined_link(judge, outcome, L(CONFIGURATION));
 	}
 	if (end->netdev_up != FLAG_YES)
 		not_observed(judge, "whether an administrator took %s port down", whose);
 	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
 	layer_set device = side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
-	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION) | device);
+	return undetermined_link(judge, outcome, L(CONFIGURATION) | device);
 }
 
 bool judge_port_down(struct judge *judge, enum outcome outcome)

@@ -315,7 +315,7 @@ static bool judge_fatal(struct judge *judge)
 		return false;
 	summarize(judge, "the port went down while the request was outstanding");
 	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
-	return undetermined(judge, OUTCOME_STALLED, L(NETWORK) | L(CONFIGURATION) | L(DEVICE));
+	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(DEVICE));
 }
 
 /* A counter that stood still before and moved now shows that requests do go out. */

@@ -96,6 +96,12 @@ bool undetermined(struct judge *judge, enum outcome outcome, layer_set candidate
 	return true;
 }
 
+bool undetermined_link(struct judge *judge, enum outcome outcome, layer_set candidates)
+{
+	set_end(judge, outcome, LAYER_UNDETERMINED, CONFIDENCE_NONE, here(judge, candidates) | L(NETWORK));
+	return true;
+}
+
 bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_set others)
 {
 	layer_set named = here(judge, LAYER_BIT(layer));
