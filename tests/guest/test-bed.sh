@@ -104,7 +104,9 @@ kill -TERM "$pid"
 wait "$pid"
 is "$?" 143 "SIGTERM ends the run"
 not_ok "and its machine" kill -0 "$machine"
-"$run" -t one -c 'echo up; sleep 1000' >"$work/stdout2" 2>/dev/null &
+# its temporary directory cannot be removed by itself then
+mkdir "$work/killed"
+TMPDIR=$work/killed "$run" -t one -c 'echo up; sleep 1000' >"$work/stdout2" 2>/dev/null &
 pid=$!
 ok "a guest comes up" wait_for 120 grep -q up "$work/stdout2"
 machine=$(pgrep -P "$pid" qemu)
