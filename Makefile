@@ -145,6 +145,16 @@ $(O)/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/librdmadiag.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
 
+# ---- random faults on the software mlx5 device: make campaign N=1000 SEED=1 ----
+
+N ?= 100
+SEED ?= 1
+.PHONY: campaign
+campaign: setup-check all
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC=$(CC) all
+	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/mlx5emu \
+		$(SRC)/tests/mlx5emu/campaign --runs $(N) --seed $(SEED) --json $(O)/campaign-$(SEED).json
+
 # ---- benchmarks: ratios in one run, in the guest ----
 
 .PHONY: bench
@@ -189,5 +199,6 @@ help:
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
 	@echo 'bench           beside the peers, in the guest  fuzz T=60  every parser of foreign bytes'
+	@echo 'campaign N=1000 SEED=1  verdicts on random faults of a software mlx5 device'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
 	@echo 'variables: CC CFLAGS CPPFLAGS LDFLAGS O=DIR V=1'

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# rdmadiag probe on the software device: each fault against the ground truth. The guilty layer is among layer and
+# candidates, and a confirmed verdict names it; with the device's own view, without privilege, and without any view.
+# shellcheck source=tests/mlx5emu/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+RDMADIAG=${RDMADIAG:-$here/../../build/rdmadiag}
+export RDMADIAG
+if [ ! -x "$RDMADIAG" ]; then
+	echo "1..0 # SKIP no rdmadiag, build it first"
+	exit 0
+fi
+two="--device mlx5_0 --device mlx5_1"
+between="-d mlx5_0 --target-device mlx5_1 --timeout 400"
+
+# probe NAME OUTCOMES "RUN OPTIONS" "PROBE OPTIONS" [PATH=VALUE]...: what a right verdict has to hold as well
+probe() {
+	local name=$1 outcomes=$2 run_options=$3 probe_options=$4 wish have=()
+	shift 4
+	for wish; do have+=(--have "$wish"); done
+	# word splitting is wanted
+	# shellcheck disable=SC2086
+	python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" ${have[@]+"${have[@]}"} -- $probe_options \
+		>"$scratch/out" 2>&1
+	ok $? "$name" "$scratch/out"
+}
+
+o=evidence.operations s=evidence.device_samples by=evidence.observers.device
+
+# ---- nothing wrong: which way to the device's own view there is
+probe "success" ok "" "" $by=devx evidence.observers.wqe=mlx5dv evidence.observers.cqe=mlx5dv verdict.confidence=confirmed \
+	$o.0.doorbell_recorded=true $s.0.moment=idle $s.0.qp_state=RTS $s.0.recorded=1 $s.0.taken=1 $s.0.executed=1 \
+	$s.0.cq_produced=1 $s.0.cq_recorded=1 $s.0.cq_status=0
+probe "success between two devices, unprivileged" ok "$two --unprivileged" "$between" $by=devx
+probe "success without DEVX" ok "--no-devx" "" $by=netlink-raw $s.0.taken=1 $s.0.cq_produced=1
+probe "success without DEVX and privilege" ok "--no-devx --unprivileged" "" $by=null \
+	"not_collected.*.what=observers.device"
+probe "success without DEVX and rdma netlink" ok "--no-devx --no-netlink" "" $by=null
+probe "success on a kernel with write commands only" ok "--abi write" "" $by=netlink-raw
+probe "success: DEVX is refused" ok "--fault devx-fail" "" $by=netlink-raw
+probe "success: both ways are refused" ok "--fault devx-fail --fault netlink-fail:res_qp_get_raw:1" "" $by=null
+probe "success: many requests, the rings go round" ok "" "--count 300" evidence.operations_completed=600
+for op in write-imm send read; do
+	probe "success: $op" ok "" "--op $op" $by=devx evidence.observers.wqe=mlx5dv
+done
+
+# ---- stalls: one for each place, each by each way to the device, and by none
+#      stall FAULT SAW EXECUTED ACKNOWLEDGED WRITTEN CANDIDATES
+stall() {
+	local flags="$o.1.device_saw_doorbell=$2 $o.1.device_executed=$3 $o.1.acknowledged=$4 $o.1.cqe_written=$5"
+	# shellcheck disable=SC2086
+	{
+		probe "DEVX: $1" stalled "$two --unprivileged --fault $1" "$between" $flags "verdict.candidates=$6" $by=devx
+		probe "raw: $1" stalled "$two --no-devx --fault $1" "$between" $flags "verdict.candidates=$6" $by=netlink-raw
+	}
+	probe "no view of the device: $1" stalled "$two --no-devx --unprivileged --fault $1" "$between" \
+		$o.1.device_saw_doorbell=null verdict.layer=undetermined verdict.confidence=none
+}
+stall doorbell-lost,after=1 false false null false '["provider", "platform", "device"]'
+stall no-fetch,after=1 true false null false '["platform", "device", "network"]'
+stall no-execute,after=1,guilty=platform true false null false '["platform", "device", "network"]'
+stall no-cqe,after=1 true true true false '["platform", "device"]'
+
+# the first request: nobody knows what the packet numbers look like at rest
+probe "not calibrated: doorbell-lost" stalled "$two --fault doorbell-lost" "$between" $o.0.device_saw_doorbell=false
+probe "not calibrated: no-cqe" stalled "$two --fault no-cqe" "$between" $o.0.device_executed=true $o.0.acknowledged=null \
+	$o.0.payload_verified=true
+# a device that lies about its queues is not believed against the peer's memory
+probe "frozen counters" stalled "$two --fault frozen-qpc --fault no-cqe,after=1" "$between" $o.1.payload_verified=true
+# counters that stand still because the queue pair broke
+probe "completion queue overrun" failed,stalled "$two --fault cq-overrun" "$between" $o.0.device_saw_doorbell=null
+probe "late beyond the deadline" stalled,degraded "$two --fault late:2s,after=1" "$between"
+probe "completion late beyond the deadline" stalled,degraded "$two --fault late-cqe:2s,after=1" "$between"
+# no rule knows it: nobody is named
+probe "a completion with a reserved opcode" stalled "$two --fault garbled-cqe,after=1" "$between" verdict.layer=undetermined \
+	evidence.foreign_completions=1
+
+# ---- errors, and things that heal
+for fault in drop drop:resp no-ack error:15:81; do
+	probe "$fault" failed "$two --fault $fault" "$between" $o.0.wc_status=12
+done
+probe "drop, unprivileged and without DEVX" failed "$two --unprivileged --no-devx --fault drop" "$between"
+probe "remote access" failed "$two --fault error:13:88" "$between" $o.0.wc_status=10 $o.0.vendor_err=136
+probe "local protection" failed "$two --fault error:4:51" "$between" $o.0.wc_status=4
+probe "one packet lost" ok,degraded "$two --fault drop:req,count=1" "$between"
+probe "late, in time" ok,degraded "$two --fault late:20ms" "$between"
+for where in source target wire,guilty=remote-device; do
+	probe "corrupt:$where" corrupt "$two --fault corrupt:$where" "$between" verdict.layer=undetermined
+done
+probe "set-up refused" not-run "--fault command-fail:create_cq:12" ""
+finish
