@@ -2,6 +2,7 @@
 #include "cmd_gid.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "check/gid.h"
 #include "gid/address.h"
 #include "gid/choose.h"
@@ -103,7 +104,7 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 	if (look->path)
 		gid_path_parse(look->host->arena, request->to, look->path);
 	struct reading reading = { .request = request, .look = look };
-	struct collect_options options = { .more = read_more, .data = &reading };
+	struct collect_options options = { .brief = true, .more = read_more, .data = &reading };
 	int result = collect_host(origin, look->host, &options, error);
 	if (!result && request->device && !collect_find_device(look->host, request->device))
 		result = say_unknown_device(look->host, request->device, error);
@@ -130,31 +131,11 @@ static void freep_json(json_object **object)
 	json_object_put(*object);
 }
 
-static int read_file(const char *path, char **text, size_t *length, struct error *error)
-{
-	autofclose FILE *file = fopen(path, "re");
-	if (!file)
-		return error_set(error, -errno, "%s", path);
-	size_t size = 0;
-	*length = 0;
-	*text = NULL;
-	while (!feof(file) && !ferror(file)) {
-		if (*length + 4096 > size) {
-			char *larger = realloc(*text, size = size ? 2 * size : 65536);
-			if (!larger)
-				return error_set(error, -ENOMEM, "%s", path);
-			*text = larger;
-		}
-		*length += fread(*text + *length, 1, size - *length, file);
-	}
-	return ferror(file) ? error_set(error, -EIO, "%s: reading", path) : 0;
-}
-
 static int read_earlier(const char *path, struct arena *arena, struct gid_document *document, struct error *error)
 {
 	autofree char *text = NULL;
 	size_t length = 0;
-	int result = read_file(path, &text, &length, error);
+	int result = file_read(path, &text, &length, error);
 	if (result)
 		return result;
 	autocall(freep_json) json_object *object = json_parse(text, length, path, error);

@@ -81,6 +81,7 @@ struct reader {
 	struct gid_table *table;
 	enum transport transport;
 	char subject[TEXT_SIZE];
+	const struct strings *cm_devices; /* names below configfs's rdma_cm */
 };
 
 static int begin_table(struct reader *reader, struct port *port, enum gid_source source)
@@ -138,11 +139,14 @@ static void end_table(struct reader *reader, struct num size)
 
 /*
  * The RoCE mode that rdma_cm takes by default. The directory of a device exists only where an administrator made it
- * (Documentation/ABI/testing/configfs-rdma_cm); making it would create kernel objects, so it is only looked at.
+ * (Documentation/ABI/testing/configfs-rdma_cm); making it would create kernel objects, so it is only looked at, and
+ * only for devices that the directory above lists.
  */
 static void read_cm_mode(struct reader *reader)
 {
 	char path[PATH_SIZE];
+	if (!strings_contain(reader->cm_devices, reader->device->name))
+		return;
 	snprintf(path, sizeof(path), "sys/kernel/config/rdma_cm/%s/ports/%" PRId64 "/default_roce_mode",
 	        reader->device->name, reader->port->number.value);
 	reader->table->cm_mode = origin_text(reader->origin, reader->host->arena, path);
@@ -355,9 +359,16 @@ int gid_read(
         struct origin *origin, struct host *host, const struct gid_read_options *options, struct gid_document *document)
 {
 	int result = 0;
+	struct strings cm_devices = { 0 };
+	origin_about(origin, "host");
+	origin_list(origin, host->arena, "sys/kernel/config/rdma_cm", &cm_devices); /* usually there is none */
 	for (uint32_t i = 0; !result && i < host->devices.count; i++) {
 		struct reader reader = {
-			.origin = origin, .host = host, .document = document, .device = host->devices.items[i]
+			.origin = origin,
+			.host = host,
+			.document = document,
+			.device = host->devices.items[i],
+			.cm_devices = &cm_devices,
 		};
 		if (!options->device || options->device == reader.device)
 			result = read_device(&reader, options);

@@ -51,7 +51,14 @@ RECORD(verbs_record, verbs_answer, verbs_fields);
 struct verbs_devices {
 	struct ibv_device **list;
 	int count;
+	struct ibv_gid_entry *entries; /* GID_ENTRIES, for all devices: fresh pages for each cost more than the call */
 };
+
+/*
+ * The length of the ioctl's buffer is a 16-bit attribute, so more than 2047 entries of 32 bytes are refused
+ * (drivers/infiniband/core/uverbs_std_types_device.c).
+ */
+enum { GID_ENTRIES = 2047 };
 
 static void close_context(struct ibv_context **context)
 {
@@ -78,6 +85,7 @@ void verbs_devices_free(struct verbs_devices *devices)
 	if (!devices)
 		return;
 	ibv_free_device_list(devices->list);
+	free(devices->entries);
 	free(devices);
 }
 
@@ -122,15 +130,12 @@ static int query_port(struct ibv_context *context, struct arena *arena, uint8_t 
 	return 0;
 }
 
-/*
- * The length of the ioctl's buffer is a 16-bit attribute, so more than 2047 entries of 32 bytes are refused
- * (drivers/infiniband/core/uverbs_std_types_device.c).
- */
-enum { GID_ENTRIES = 2047 };
-
-static int query_gids(struct ibv_context *context, struct arena *arena, struct verbs_answer *answer)
+static int query_gids(
+        struct verbs_devices *devices, struct ibv_context *context, struct arena *arena, struct verbs_answer *answer)
 {
-	autofree struct ibv_gid_entry *entries = calloc(GID_ENTRIES, sizeof(*entries));
+	if (!devices->entries)
+		devices->entries = calloc(GID_ENTRIES, sizeof(*devices->entries));
+	struct ibv_gid_entry *entries = devices->entries;
 	if (!entries)
 		return -ENOMEM;
 	ssize_t count = ibv_query_gid_table(context, entries, GID_ENTRIES, 0);
@@ -181,8 +186,8 @@ static int query_ports(struct ibv_context *context, struct arena *arena, struct 
 	return answer->ports.count ? 0 : result;
 }
 
-static int query(struct ibv_context *context, struct arena *arena, const char *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error)
+static int query(struct verbs_devices *devices, struct ibv_context *context, struct arena *arena, const char *device,
+        unsigned int want, struct verbs_answer *answer, struct error *error)
 {
 	answer->provider = arena_strdup(arena, ibv_get_device_name(context->device));
 	int result = 0;
@@ -193,7 +198,7 @@ static int query(struct ibv_context *context, struct arena *arena, const char *d
 	if (want & VERBS_PORTS)
 		result = query_ports(context, arena, answer, device, error);
 	if (!result && want & VERBS_GIDS)
-		result = query_gids(context, arena, answer);
+		result = query_gids(devices, context, arena, answer);
 	return result;
 }
 
@@ -214,5 +219,5 @@ int verbs_query(struct verbs_devices **devices, struct arena *arena, const char 
 	autocall(close_context) struct ibv_context *context = ibv_open_device(found);
 	if (!context)
 		return error_set(error, errno ? -errno : -EIO, "%s: ibv_open_device", device);
-	return query(context, arena, device, want, answer, error);
+	return query(*devices, context, arena, device, want, answer, error);
 }
