@@ -29,7 +29,7 @@ static int usable(const struct gid_entry *entry)
 	case GID_STATE_STALE:
 		return 0;
 	case GID_STATE_UNKNOWN:
-		return 2;
+		return entry->unread ? 3 : 2;
 	default:
 		break;
 	}

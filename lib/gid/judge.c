@@ -195,6 +195,7 @@ static void judge_unaddressed(const struct judge *judge, struct gid_entry *entry
 	if (named && !judge->addresses_known) {
 		join(judge, entry, named);
 		set_state(judge, entry, GID_STATE_UNKNOWN, "the addresses of %s are not known", named->name);
+		entry->unread = true;
 	} else if (belongs == FLAG_YES) {
 		judge_stale(judge, entry, named);
 	} else if (belongs == FLAG_UNKNOWN) {
@@ -203,6 +204,7 @@ static void judge_unaddressed(const struct judge *judge, struct gid_entry *entry
 		judge_foreign(judge, entry);
 	} else {
 		set_state(judge, entry, GID_STATE_UNKNOWN, "the kernel does not tell the netdev of the entry");
+		entry->unread = !judge->addresses_known;
 	}
 }
 

@@ -33,11 +33,11 @@ struct gid_table {
 	const char *device;
 	struct num port, size, used, holes;
 	/* not in the document: */
-	struct rdma_device *rdma;   /* NULL: read back from a file */
+	struct rdma_device *rdma; /* NULL: read back from a file */
 	struct port *rdma_port;
-	uint32_t first, count;      /* its entries in gid_document.entries, in order of index */
-	int source;                 /* enum gid_source that answered */
-	const char *cm_mode;        /* configfs default_roce_mode of rdma_cm, NULL: no such directory */
+	uint32_t first, count; /* its entries in gid_document.entries, in order of index */
+	int source;            /* enum gid_source that answered */
+	const char *cm_mode;   /* configfs default_roce_mode of rdma_cm, NULL: no such directory */
 };
 
 struct gid_entry {
@@ -50,16 +50,17 @@ struct gid_entry {
 	const char *ip;
 	int family, scope; /* enum gid_family, enum gid_scope */
 	struct num vlan;
-	int state; /* enum gid_state */
+	int state;                /* enum gid_state */
 	const char *state_reason; /* why it is not ok, or what else is wrong with it; NULL: nothing */
 	LIST(struct num) same_gid_as;
 	/* not in the document: */
 	uint8_t bytes[16];
-	const char *seen_netdev;  /* gid_attrs/ndevs/N as read: a name in the netdev's own namespace */
-	struct num seen_ifindex;  /* of the ioctl: an index in the netdev's own namespace; 0: none */
-	enum flag seen;           /* is it known which netdev the entry has, or that it shows none */
-	struct netdev *link;      /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
-	enum flag empty;          /* of `--all`: a slot without a GID */
+	const char *seen_netdev; /* gid_attrs/ndevs/N as read: a name in the netdev's own namespace */
+	struct num seen_ifindex; /* of the ioctl: an index in the netdev's own namespace; 0: none */
+	enum flag seen;          /* is it known which netdev the entry has, or that it shows none */
+	struct netdev *link;     /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
+	bool unread;             /* the state is unknown for want of facts: nothing speaks against the entry */
+	enum flag empty;         /* of `--all`: a slot without a GID */
 };
 
 struct gid_rejection {

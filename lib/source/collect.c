@@ -236,8 +236,11 @@ static int run_briefly(struct origin *origin, struct collecting *collecting, str
 	list_each(device, &host->devices)
 		if (!is_described(device))
 			rdma_sysfs_complete(origin, host, device, guids);
-	if (needs_places(host))
+	if (needs_places(host)) {
+		list_each(device, &host->devices)
+			device->pci = pci_function_of_path(origin, host, device->parent_path);
 		read_places(origin, host);
+	}
 	join_host(host);
 	if (!host->devices.count) /* why there is none */
 		pci_scan(origin, host);
