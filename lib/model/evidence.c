@@ -111,6 +111,8 @@ static const struct field endpoint_fields[] = {
 	FIELD(FLAG, struct endpoint_facts, may_lock_memory, "CAP_IPC_LOCK: the memlock limit does not bind it"),
 	FIELD(FLAG, struct endpoint_facts, netdev_up,
 	        "administrative state of the netdev when the evidence was gathered"),
+	FIELD(NUMBER, struct endpoint_facts, lag_port, "member of a RoCE LAG the queue pair was given, from 1"),
+	FIELD(NUMBER, struct endpoint_facts, lag_active_port, "member it uses"),
 	FIELD(TEXT, struct endpoint_facts, filter, "packet filters and queueing disciplines that may drop"),
 };
 RECORD(endpoint_record, endpoint_facts, endpoint_fields);

@@ -60,11 +60,12 @@ struct endpoint_facts {
 	struct num buffer_address, rkey, buffer_bytes;
 	struct num memlock_soft_bytes, memlock_hard_bytes; /* -1: unlimited */
 	struct num pid;
-	enum flag alive;                   /* did the process still answer when the evidence was gathered */
-	const char *mr_access, *qp_access; /* rights given, in words: "local-write remote-write"; NULL: unknown */
-	struct num lkey;                   /* local key of its buffer */
-	enum flag may_lock_memory;         /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
-	enum flag netdev_up;               /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	enum flag alive;                      /* did the process still answer when the evidence was gathered */
+	const char *mr_access, *qp_access;    /* rights given, in words: "local-write remote-write"; NULL: unknown */
+	struct num lkey;                      /* local key of its buffer */
+	enum flag may_lock_memory;            /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
+	struct num lag_port, lag_active_port; /* member of a RoCE LAG that the queue pair was given, and that it uses */
+	enum flag netdev_up; /* IFF_UP when the evidence was gathered; no is an administrator's doing */
 	/* Packet filters and queueing disciplines of this host that may drop; "": none found, NULL: not looked. */
 	const char *filter;
 };

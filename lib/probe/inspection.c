@@ -22,6 +22,8 @@ void inspect_device(struct endpoint *endpoint, struct num peer_qpn, enum inspect
 	int result = observer->ops->inspect(
 	        observer, endpoint->origin, endpoint->facts, (uint32_t)peer_qpn.value, &sample, reason);
 	sample.t_ns = num(run_now(run));
+	if (observer->ops->describe && !endpoint->facts->lag_port.known)
+		observer->ops->describe(observer, endpoint->facts);
 	run_leave(run);
 	if (result) {
 		endpoint->inspection_error = result;

@@ -368,6 +368,16 @@ static int mlx5_inspect(const struct observer *observer, struct origin *origin, 
 	return raw;
 }
 
+/* EOPNOTSUPP unless the ports form a LAG (rdma-core, num_lag_ports); in hash mode there is no one member. */
+static void mlx5_describe(const struct observer *observer, struct endpoint_facts *facts)
+{
+	uint8_t given, used;
+	if (mlx5dv_query_qp_lag_port(state_of_const(observer)->qp, &given, &used))
+		return;
+	facts->lag_port = num(given);
+	facts->lag_active_port = num(used);
+}
+
 static void mlx5_close(struct observer *observer)
 {
 	*state_of(observer) = (struct state){ 0 };
@@ -383,5 +393,6 @@ const struct observer_ops observe_mlx5 = {
 	.sample = mlx5_sample,
 	.holds = mlx5_holds,
 	.inspect = mlx5_inspect,
+	.describe = mlx5_describe,
 	.close = mlx5_close,
 };

@@ -49,6 +49,8 @@ struct observer_ops {
 	 */
 	int (*inspect)(const struct observer *observer, struct origin *origin, const struct endpoint_facts *facts,
 	        uint32_t peer_qpn, struct device_sample *sample, char reason[OBSERVER_LONG_REASON_SIZE]);
+	/* Further facts about the connected queue pair, where the provider knows some. May be NULL. */
+	void (*describe)(const struct observer *observer, struct endpoint_facts *facts);
 	void (*close)(struct observer *observer);
 };
 

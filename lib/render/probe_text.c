@@ -179,6 +179,14 @@ static void say_end(const struct out *out, const char *side, const struct endpoi
 	say_num(out, end->qpn);
 	say(out, " ");
 	say_text(out, end->qp_state);
+	if (end->lag_port.known) {
+		say(out, "  LAG member ");
+		say_num(out, end->lag_port);
+		if (!num_is(end->lag_active_port, end->lag_port.value)) {
+			say(out, ", moved to ");
+			say_num(out, end->lag_active_port);
+		}
+	}
 	const char *port = end->port_state_after ? end->port_state_after : end->port_state;
 	if (port && strcmp(port, "ACTIVE") != 0) {
 		say(out, "  port ");

@@ -145,7 +145,7 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 /* What "device" and "application" mean for a step of this side. */
 static layer_set of_side(const struct judge *judge, int side, layer_set set)
 {
-	if (side != SIDE_REMOTE)
+	if (side != SIDE_REMOTE || judge->request->mode == MODE_LOOPBACK)
 		return set;
 	if (set & L(DEVICE))
 		set = (set & ~L(DEVICE)) | L(REMOTE_DEVICE);

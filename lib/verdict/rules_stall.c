@@ -216,6 +216,25 @@ static bool judge_no_completion(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE));
 }
 
+/* Sent and not acknowledged, or acknowledged and no completion: it is one of the two. */
+static bool judge_not_calibrated(struct judge *judge)
+{
+	const struct endpoint_facts *remote = &judge->evidence->remote;
+	layer_set set = L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE) | L(PLATFORM);
+	not_observed(judge, "whether it was acknowledged: no request succeeded before it, so what the device's packet "
+	                    "numbers look like at rest is not known");
+	summarize(judge, "the device worked on the request, and the completion did not come");
+	next_step(judge, "probe with a smaller request first, so that one succeeds before the one that does not");
+	if (judge_port_down(judge, OUTCOME_STALLED))
+		return true;
+	if (!(is_ready(remote) && remote->alive == FLAG_YES))
+		set |= L(REMOTE_APPLICATION);
+	/* Nobody watched the completion queue. */
+	if (!judge->evidence->observers.cqe)
+		set |= L(PROVIDER) | L(APPLICATION);
+	return undetermined(judge, OUTCOME_STALLED, set);
+}
+
 static bool judge_device(struct judge *judge)
 {
 	const struct operation *pending = judge->pending;
@@ -243,8 +262,7 @@ static bool judge_device(struct judge *judge)
 	if (pending->acknowledged == FLAG_YES && judge->evidence->observers.cqe && !pending->cqe_arrived_ns.known)
 		return judge_no_completion(judge);
 	if (pending->device_executed == FLAG_YES && pending->acknowledged == FLAG_UNKNOWN)
-		not_observed(judge, "whether it was acknowledged: no request succeeded before it, so what the device's "
-		                    "packet numbers look like at rest is not known");
+		return judge_not_calibrated(judge);
 	return false;
 }
 

@@ -43,7 +43,9 @@ class Result:
 
     @property
     def device_seen(self):
-        return bool(self.document and self.document["evidence"]["observers"]["device"])
+        """Does the record say how far the device came with a request? After an error nobody asks it."""
+        operations = self.document["evidence"]["operations"] if self.document else []
+        return any(operation["device_saw_doorbell"] is not None for operation in operations)
 
     def take_truth(self, path):
         """A device is the adapter here, or the one at the other end: the ground truth knows devices, not roles."""

@@ -26,6 +26,12 @@ probe() {
 	ok $? "$name" "$scratch/out"
 }
 
+probe "LAG: the member of the queue pair" ok "--device mlx5_bond_0:lag" "" evidence.local.lag_port=1 \
+	evidence.local.lag_active_port=1
+probe "LAG: its member is down" ok,degraded "--device mlx5_bond_0:lag --fault member-down:1" "" evidence.local.lag_port=1 \
+	evidence.local.lag_active_port=2
+probe "no LAG" ok "" "" evidence.local.lag_port=null
+
 o=evidence.operations s=evidence.device_samples by=evidence.observers.device
 
 # ---- nothing wrong: which way to the device's own view there is

@@ -227,7 +227,7 @@ static void put_cqe(uint32_t index, uint8_t opcode, uint8_t format)
 	put32(cqe + 56, (uint32_t)0x08 << 24 | QPN);
 	cqe[60] = 0x12;
 	cqe[61] = 0x34;
-	cqe[63] = (unsigned char)(opcode << 4 | format << 2 | (index / ENTRIES & 1));
+	cqe[63] = (unsigned char)((uint32_t)opcode << 4 | (uint32_t)format << 2 | (index / ENTRIES & 1));
 }
 
 static void check_rounds(uint32_t bytes)
