@@ -31,6 +31,7 @@ port_is() {
 
 # listen [OPTION...] - a listener on rxe2 that keeps on serving; its documents go to $work/listener.out
 listen() {
+	: >"$work/listener.err"
 	"$RDMADIAG" probe -j -d rxe2 -g "$index_b" --listen="$address_b" --keep "$@" >"$work/listener.out" 2>"$work/listener.err" &
 	listener=$!
 	wait_for 10 grep -q 'listening on' "$work/listener.err"

@@ -15,12 +15,13 @@ through() {
 	local at=$1 port
 	shift
 	listen
+	rm -f "$work/proxy"
 	python3 tests/guest/probe-proxy.py --kill "$listener" --at "$at" "$@" "$address_b" 18517 >"$work/proxy" &
 	proxy=$!
 	wait_for 10 test -s "$work/proxy"
 	port=$(cat "$work/proxy")
 	probe -d rxe0 --peer "127.0.0.1:$port"
-	kill "$proxy" 2>/dev/null
+	kill -KILL "$proxy" "$listener" 2>/dev/null
 	wait "$proxy" "$listener" 2>/dev/null
 	listener=
 }
