@@ -270,7 +270,7 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
 	error->code = 0;
 	int result = announce(origin, WATCH_VERBS, "opening and querying the device");
 	if (result)
-		return error_set(error, result, "%s: opening the device", device);
+		return error_say(error, result, "%s: not opened, that did not answer before", device);
 	result = origin->ops->verbs(origin, arena, device, want, answer, error);
 	conclude(origin);
 	if (origin->recorder)

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CALL_MS = 2000, OVERALL_MS = 20000, LEAST_MS = 200, LOSS_LIMIT = 64, NS_IN_MS = 1000000 };
+enum { CALL_MS = 2000, OVERALL_MS = 20000, LEAST_MS = 500, LOSS_LIMIT = 64, NS_IN_MS = 1000000 };
 
 /* What worker and parent share besides the job's own data. */
 struct shared {
