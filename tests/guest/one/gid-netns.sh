@@ -3,6 +3,8 @@
 # Entries of netdevs in other network namespaces, from both sides. Soft-RoCE devices are in all of them.
 . tests/guest/lib.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
+# Nothing is given up because the machine below is busy.
+export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
 # states NAMESPACE - "IP=STATE" of all entries but link-local ones
 states() {

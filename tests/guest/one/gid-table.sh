@@ -3,6 +3,8 @@
 # The GID table of a soft-RoCE device: what stands in it, what happens to it, and both ways to read it.
 . tests/guest/lib.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
+# Nothing is given up because the machine below is busy.
+export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
 # gid FIELD SELECTOR - that field of the entries for which the Python expression SELECTOR of e holds, joined by blanks
 gid() {

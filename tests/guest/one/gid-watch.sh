@@ -3,6 +3,8 @@
 # gid --watch: a line for each change, and a clean end.
 . tests/guest/lib.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
+# Nothing is given up because the machine below is busy.
+export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
 log=/tmp/watch.log
 
