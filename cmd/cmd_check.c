@@ -107,6 +107,16 @@ static int nothing(const struct check_request *request, const struct common_opti
 	return EXIT_NOTHING;
 }
 
+/* Metrics of an earlier run must not stand for this one: what is not known of the host is not in the file. */
+static void write_unknown(const struct check_request *request)
+{
+	static const struct host unknown;
+	static const struct report empty;
+	struct error error;
+	if (request->prom && prometheus_write(request->prom, &unknown, &empty, &error))
+		complain("%s", error.text);
+}
+
 static int check(const struct check_request *request, const struct common_options *common)
 {
 	struct error error = { 0 };
@@ -116,8 +126,10 @@ static int check(const struct check_request *request, const struct common_option
 	int result = host         ? collect(origin, host, &error)
 	             : error.code ? error.code
 	                          : error_set(&error, -ENOMEM, "host");
-	if (result && result != -EINTR)
+	if (result && result != -EINTR) {
+		write_unknown(request);
 		return nothing(request, common, &error);
+	}
 	findings_select(&host->report, &request->filter);
 	int status = print(request, common, host);
 	if (request->prom && prometheus_write(request->prom, host, &host->report, &error)) {

@@ -38,19 +38,34 @@ static int load(const char *const *files, size_t count, json_object **documents,
 }
 
 /* "fw_version of devices[mlx5_0]" would need a grammar; the path itself is what `jq` users know. */
+static void print_plain(const char *text)
+{
+	autofree char *plain = text_for_terminal(text);
+	fputs(plain ? plain : "", stdout);
+}
+
+/* An element's own entry has no value: it is there, or not. */
+static const char *shown_value(const struct difference *difference, const struct compared_value *value)
+{
+	if (!value->value)
+		return "(not there)";
+	bool element = difference->path[strlen(difference->path) - 1] == ']';
+	return element && !strcmp(value->value, "null") ? "(there)" : value->value;
+}
+
 static void print_difference(const struct difference *difference)
 {
-	printf("%s\n", difference->path);
+	print_plain(difference->path);
 	list_each(value, &difference->values) {
-		const char *text = value->value ? value->value : "(not there)";
-		printf("    %-24s ", !strcmp(text, "null") && strchr(difference->path, '[') &&
-		                                     difference->path[strlen(difference->path) - 1] == ']'
-		                             ? "(there)"
-		                             : text);
-		for (uint32_t i = 0; i < value->documents.count; i++)
-			printf("%s%s", i ? ", " : "", value->documents.items[i]);
-		printf("%s\n", difference->odd_one_out && value_index ? "   <- odd one out" : "");
+		autofree char *shown = text_for_terminal(shown_value(difference, value));
+		printf("\n    %-24s ", shown ? shown : "");
+		for (uint32_t i = 0; i < value->documents.count; i++) {
+			fputs(i ? ", " : "", stdout);
+			print_plain(value->documents.items[i]);
+		}
+		fputs(difference->odd_one_out && value_index ? "   <- odd one out" : "", stdout);
 	}
+	fputc('\n', stdout);
 }
 
 static void print_comparison(const struct comparison *comparison)
@@ -64,8 +79,10 @@ static void print_comparison(const struct comparison *comparison)
 	printf("\n%u documents, %u difference%s\n", comparison->documents.count, comparison->differences.count,
 	        comparison->differences.count == 1 ? "" : "s");
 	list_each(document, &comparison->documents)
-		if (document->odd.value)
-			printf("%s is the odd one out in %" PRId64 " of them\n", document->name, document->odd.value);
+		if (document->odd.value) {
+			print_plain(document->name);
+			printf(" is the odd one out in %" PRId64 " of them\n", document->odd.value);
+		}
 }
 
 static int compare_files(const char *const *files, size_t count, const struct common_options *common)

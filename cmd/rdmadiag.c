@@ -57,12 +57,14 @@ static const struct option_help common_options[] = {
 
 void complain(const char *format, ...)
 {
+	autofree char *text = NULL;
 	va_list args;
 	va_start(args, format);
-	fputs("rdmadiag: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	autofree char *plain = text ? text_for_terminal(text) : NULL;
+	fprintf(stderr, "rdmadiag: %s\n", plain ? plain : "no memory");
 }
 
 int usage_error(const struct command *command, const char *format, ...)

@@ -264,6 +264,14 @@ static int choose_device(
 	return survey_choose(survey, wish->address, &endpoint->facts->device, port, error);
 }
 
+/* Reaches a driver, so it is a step of its own that the watcher can give up. */
+static void look_at_netdev(struct endpoint *endpoint)
+{
+	run_enter(endpoint->run, "reading /sys/class/net", STEP_LIMIT_MS);
+	describe_netdev(endpoint->origin, endpoint->run->arena, endpoint->facts);
+	run_leave(endpoint->run);
+}
+
 int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, const struct endpoint_wish *wish,
         struct error *error)
 {
@@ -287,7 +295,7 @@ int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, co
 		survey_describe(run->survey, endpoint->facts, &run->report);
 	result = result ? result : choose_gid(endpoint, wish, error);
 	if (!result)
-		describe_netdev(endpoint->origin, run->arena, endpoint->facts);
+		look_at_netdev(endpoint);
 	return result;
 }
 
@@ -548,9 +556,7 @@ void endpoint_sample(struct endpoint *endpoint, bool first)
 	if (!endpoint->context || first)
 		return;
 	sample_port(endpoint);
-	run_enter(endpoint->run, "reading /sys/class/net", STEP_LIMIT_MS);
-	describe_netdev(endpoint->origin, endpoint->run->arena, endpoint->facts);
-	run_leave(endpoint->run);
+	look_at_netdev(endpoint);
 }
 
 static void keep_event(struct endpoint *endpoint, const struct ibv_async_event *event)

@@ -246,6 +246,7 @@ static void note_crash(const struct child *child)
 	error_say(&child->run->error, -EIO, "the traced process died of signal %d (%s) %s%s", WTERMSIG(child->status),
 	        strsignal(WTERMSIG(child->status)), name ? "in " : "between two steps", name ? name : "");
 	report_missing(&child->run->report, "evidence", "host", 0, "%s", child->run->error.text);
+	run_evidence(child->run)->died_of_signal = num(WTERMSIG(child->status));
 }
 
 int watcher_run(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd)

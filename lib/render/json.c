@@ -49,6 +49,18 @@ char *utf8_clean(const char *text)
 	return clean;
 }
 
+char *text_for_terminal(const char *text)
+{
+	char *clean = utf8_clean(text);
+	for (unsigned char *at = (unsigned char *)clean; at && *at; at++) {
+		if (*at < ' ' || *at == 0x7f)
+			*at = '?';
+		if (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) /* C1: U+0080 to U+009F */
+			at[0] = at[1] = '?';
+	}
+	return clean;
+}
+
 /* ---- writing ---- */
 
 /* json-c has no way to tell "null" from "no memory", so values go through a status. */

@@ -41,6 +41,8 @@ json_object *record_schema(const char *schema, const struct record *record);
 
 /* Valid UTF-8 in malloc'ed memory: bytes that are not become U+FFFD. */
 char *utf8_clean(const char *text);
+/* The same for people to look at: control characters, which a terminal would obey, become "?" as well. */
+char *text_for_terminal(const char *text);
 
 extern const struct record host_facts_record;
 

@@ -22,9 +22,9 @@ static enum monitor_status status_of(const struct finding_counts *counts)
 /* A "|" would begin the performance data. */
 static void print_plain(FILE *stream, const char *text)
 {
-	autofree char *clean = utf8_clean(text);
+	autofree char *clean = text_for_terminal(text);
 	for (const char *at = clean ? clean : ""; *at; at++)
-		fputc(*at == '|' || (unsigned char)*at < ' ' ? ' ' : *at, stream);
+		fputc(*at == '|' ? ' ' : *at, stream);
 }
 
 enum monitor_status monitor_print(FILE *stream, const struct host *host, const struct report *report)
@@ -151,6 +151,10 @@ static void print_metrics(FILE *stream, const struct host *host, const struct re
 
 int prometheus_write(const char *path, const struct host *host, const struct report *report, struct error *error)
 {
+	struct stat status;
+	/* Renaming would replace a device or a link by a file. */
+	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
+		return error_say(error, -EINVAL, "%s: not a regular file", path);
 	autofree char *temporary = NULL;
 	/* Not ending in .prom: the textfile collector of node_exporter must not take it. */
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/report_text.h"
 
+#include "base/cleanup.h"
+#include "render/json.h"
+
 #include <string.h>
 
 static const char *const colors[SEVERITY_COUNT] = {
@@ -12,8 +15,9 @@ static const char *const colors[SEVERITY_COUNT] = {
 static void print_finding(const struct finding *finding, FILE *stream, bool color)
 {
 	const char *word = severity_names[finding->severity];
+	autofree char *subject = text_for_terminal(finding->subject), *message = text_for_terminal(finding->message);
 	fprintf(stream, "%s%s%s: %s: %s [%s]\n", color ? colors[finding->severity] : "", word, color ? "\033[0m" : "",
-	        finding->subject, finding->message, finding->id);
+	        subject ? subject : "", message ? message : "", finding->id);
 	if (finding->advice)
 		fprintf(stream, "    %s\n", finding->advice);
 }
@@ -44,15 +48,18 @@ static void print_group(const struct report *report, uint32_t index, FILE *strea
 	enum { SHOWN = 4 };
 	const struct not_collected *first = report->not_collected.items[index];
 	uint32_t count = 0;
+	autofree char *reason = text_for_terminal(first->reason);
 	fprintf(stream, "  %s of ", first->what);
 	for (uint32_t i = index; i < report->not_collected.count; i++) {
 		const struct not_collected *entry = report->not_collected.items[i];
-		if (is_same(first, entry) && count++ < SHOWN)
-			fprintf(stream, "%s%s", count > 1 ? ", " : "", entry->subject);
+		if (!is_same(first, entry) || count++ >= SHOWN)
+			continue;
+		autofree char *subject = text_for_terminal(entry->subject);
+		fprintf(stream, "%s%s", count > 1 ? ", " : "", subject ? subject : "");
 	}
 	if (count > SHOWN)
 		fprintf(stream, " and %u more", count - SHOWN);
-	fprintf(stream, ": %s\n", first->reason);
+	fprintf(stream, ": %s\n", reason ? reason : "");
 }
 
 void report_print_not_collected(const struct report *report, FILE *stream)

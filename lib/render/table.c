@@ -63,7 +63,7 @@ void *table_row(struct table *table, void *parent)
 
 void table_cell(struct table *table, size_t column, const char *text)
 {
-	autofree char *clean = text && *text ? utf8_clean(text) : NULL;
+	autofree char *clean = text && *text ? text_for_terminal(text) : NULL;
 	if (table->line && clean)
 		scols_line_set_data(table->line, column, clean);
 }

@@ -114,6 +114,7 @@ void tell_gaps(struct judge *judge, const struct operation *operation);
 
 bool rule_setup(struct judge *judge);    /* rules_setup.c: nothing could be posted */
 bool rule_stuck(struct judge *judge);    /* a step hangs */
+bool rule_died(struct judge *judge);     /* the traced process did not live to the end */
 bool rule_control(struct judge *judge);  /* the peer went away after the data path had done its part */
 bool rule_refused(struct judge *judge);  /* rules_wc.c: post said no */
 bool rule_overrun(struct judge *judge);  /* the completion queue broke */

@@ -359,3 +359,21 @@ bool rule_stuck(struct judge *judge)
 	}
 	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
 }
+
+/*
+ * What a dead process had still to do is unknown, and who killed it as well: its own code, the provider in it, the
+ * kernel (memory), or a person.
+ */
+bool rule_died(struct judge *judge)
+{
+	struct num died = judge->evidence->died_of_signal;
+	if (!died.known)
+		return false;
+	because(judge, "the traced process died of signal %" PRId64 " before it was done", died.value);
+	if (judge->succeeded)
+		because(judge, "%u operations had succeeded by then", judge->succeeded);
+	summarize(judge, "the traced process died of signal %" PRId64, died.value);
+	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
+	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN,
+	        L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION));
+}

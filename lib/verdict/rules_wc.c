@@ -12,6 +12,7 @@
 /* enum ibv_wc_status. */
 enum {
 	WC_LOC_LEN = 1,
+	WC_LOC_QP_OP = 2,
 	WC_LOC_PROT = 4,
 	WC_REM_INV_REQ = 9,
 	WC_REM_ACCESS = 10,
@@ -469,11 +470,27 @@ static void tell_vendor(struct judge *judge, const struct operation *operation)
 		        (uint64_t)operation->vendor_err.value);
 }
 
+/*
+ * Soft RoCE has this status also for a packet that it finds no way for: a port that went down, a route that is gone
+ * (kernel, rxe_requester() in drivers/infiniband/sw/rxe/rxe_req.c).
+ */
+static bool judge_local_operation(struct judge *judge, layer_set base)
+{
+	const struct endpoint_facts *local = endpoint(judge, SIDE_LOCAL);
+	if (!is_software(local))
+		return undetermined(judge, OUTCOME_FAILED, base);
+	if (is_port_down(local) && judge_port_down(judge, OUTCOME_FAILED))
+		return true;
+	return undetermined(judge, OUTCOME_FAILED, base | L(CONFIGURATION));
+}
+
 static bool judge_status(struct judge *judge, const struct operation *operation, layer_set base)
 {
 	switch (operation->wc_status.value) {
 	case WC_LOC_LEN:
 		return judge_length(judge, operation, base);
+	case WC_LOC_QP_OP:
+		return judge_local_operation(judge, base);
 	case WC_LOC_PROT:
 		return judge_protection(judge, operation, base);
 	case WC_REM_INV_REQ:

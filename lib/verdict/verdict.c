@@ -273,10 +273,12 @@ static bool nothing_known(struct judge *judge)
 	bool failures = evidence->operations_failed.known && evidence->operations_failed.value > 0;
 	bool posted = judge->posted || (evidence->operations_posted.known && evidence->operations_posted.value > 0);
 	enum outcome outcome = failures ? OUTCOME_FAILED : posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN;
+	bool interrupted = evidence->interrupted == FLAG_YES;
 	summarize(judge, "%s",
-	        failures ? "an operation failed, and the record does not say how"
-	        : posted ? "the record does not say how the operations ended"
-	                 : "nothing was posted, and the record does not say why");
+	        failures      ? "an operation failed, and the record does not say how"
+	        : posted      ? "the record does not say how the operations ended"
+	        : interrupted ? "interrupted before anything was posted"
+	                      : "nothing was posted, and the record does not say why");
 	next_step(judge, "run the probe again and keep the whole document (-j)");
 	return undetermined(judge, outcome, 0);
 }
@@ -289,6 +291,7 @@ static bool (*const rules[])(struct judge *) = {
 	rule_overrun,
 	rule_failed,
 	rule_flushed,
+	rule_died,
 	rule_stalled,
 	rule_control,
 	rule_degraded,

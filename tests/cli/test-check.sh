@@ -40,6 +40,12 @@ is "$(grep -v '^#' "$dir/x.prom" | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "--pr
 status_is 3 "--prom: a folder that is not there" "$RDMADIAG" check --from "$arm" --prom "$dir/none/x.prom"
 like "$errors" "none/x.prom: No such file" "is named"
 
+status_is 3 "--prom: a host of which nothing is known" "$RDMADIAG" check --from "$dir/none" --prom "$dir/x.prom"
+like "$(cat "$dir/x.prom")" '^rdmadiag_devices 0$' "replaces the metrics of an earlier run"
+mkfifo "$dir/fifo"
+status_is 3 "--prom: what is no regular file" "$RDMADIAG" check --from "$arm" --prom "$dir/fifo"
+ok "is not replaced" test -p "$dir/fifo"
+
 "$RDMADIAG" check -j --from "$arm" >"$dir/check.json"
 ok "the document fits its schema" "$here/../schema/validate" "$RDMADIAG" "$dir/check.json"
 is "$(python3 -c 'import json,sys; print([f["severity"] for f in json.load(open(sys.argv[1]))["findings"]][0])' "$dir/check.json")" \
