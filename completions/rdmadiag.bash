@@ -36,7 +36,7 @@ _rdmadiag_argument() {
 	--op) echo "write write-imm send read" ;;
 	--api) echo "post wr" ;;
 	--wait) echo "poll event" ;;
-	--buffer-node) echo "nic all" ;;
+	--buffer-node) echo "nic" ;;
 	--severity) echo "info warning error" ;;
 	*) return 1 ;;
 	esac

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* clang-format off */
 /*
  * Where facts come from: this host, or a snapshot of one. The only place that opens files below a root, sockets and
  * RDMA devices for collecting, so that every collector and parser runs unchanged on a captured machine.
@@ -31,6 +32,7 @@
  *
  * What may block in a driver is announced first, see struct watch.
  */
+/* clang-format on */
 #ifndef RDMADIAG_ORIGIN_ORIGIN_H
 #define RDMADIAG_ORIGIN_ORIGIN_H
 

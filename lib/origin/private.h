@@ -44,8 +44,8 @@ void recorder_realpath(struct recorder *recorder, const char *path, const char *
 void recorder_access(struct recorder *recorder, const char *path, int error);
 void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_request *requests, size_t count);
 /* `error` is read where its code is not 0; its text is recorded too. */
-void recorder_verbs(struct recorder *recorder, const char *device, const struct verbs_answer *answer,
-	const struct error *error);
+void recorder_verbs(
+        struct recorder *recorder, const char *device, const struct verbs_answer *answer, const struct error *error);
 void recorder_process(struct recorder *recorder, const struct process_facts *facts);
 void recorder_host(struct recorder *recorder, const struct host_facts *facts);
 

@@ -27,7 +27,7 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	[TRANSPORT] = { .heading = "TRANSPORT" },
 	[STATE] = { .heading = "STATE" },
 	[PHYSICAL] = { .heading = "PHYSICAL" },
-	[RATE] = { .heading = "GB/S", .right = true },
+	[RATE] = { .heading = "Gb/s", .right = true },
 	[NETDEV] = { .heading = "NETDEV" },
 	[NETDEV_STATE] = { .heading = "NETDEV STATE" },
 	[NODE] = { .heading = "NODE", .right = true },

@@ -18,8 +18,8 @@ struct collect_options {
 	 */
 	const char *device;
 	/*
-	 * Leaves out what only topo tells of a device that netlink describes fully: PCI, NUMA, firmware, uverbs, speeds. A
-	 * handful of system calls for all devices then, where sysfs takes some for each.
+	 * Leaves out what only topo tells of a device that netlink describes fully: PCI, NUMA, firmware, uverbs,
+	 * speeds. A handful of system calls for all devices then, where sysfs takes some for each.
 	 */
 	bool brief;
 	/*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded, appends a line to the file $COUNT_FILE for each ioctl of uverbs devices: "table" for those that ask for the
- * GID table, "other" for the rest. At once, because a worker leaves with _exit(2). strace does not decode these requests.
+ * Preloaded, appends a line to the file $COUNT_FILE for each ioctl of uverbs devices: "table" for those that ask for
+ * the GID table, "other" for the rest. At once, because a worker leaves with _exit(2). strace does not decode these
+ * requests.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -32,9 +33,9 @@ int ioctl(int fd, unsigned long request, ...)
 		next = (int (*)(int, unsigned long, void *))dlsym(RTLD_NEXT, "ioctl");
 	if (request == RDMA_VERBS_IOCTL) {
 		const struct ib_uverbs_ioctl_hdr *header = argument;
-		count(header->object_id == UVERBS_OBJECT_DEVICE && header->method_id == UVERBS_METHOD_QUERY_GID_TABLE ?
-				"table\n" :
-				"other\n");
+		count(header->object_id == UVERBS_OBJECT_DEVICE && header->method_id == UVERBS_METHOD_QUERY_GID_TABLE
+		                ? "table\n"
+		                : "other\n");
 	}
 	return next(fd, request, argument);
 }
