@@ -36,7 +36,7 @@ through pong --repeat 8 --mute
 is "$status" 1 "peer killed while clocks are compared: status"
 holds "peer killed while clocks are compared: nothing was posted" "not o and v['outcome'] in ('not-run', 'failed')"
 
-through done
+through "done"
 is "$status" 1 "peer killed before OK: status"
 holds "peer killed before OK: the data path had done its part" \
 	"all(x['wc_status'] == 0 for x in o) and control('done') == 0 and control('ok') == 104"
