@@ -184,7 +184,7 @@ int channel_expect(struct channel *channel, const char *type, const struct recor
 	for (;;) {
 		struct incoming incoming;
 		int result = channel_receive(channel, &incoming, deadline_ns, error);
-		if (result)
+		if (result || !incoming.type)
 			return result;
 		bool skip = false;
 		if (!strcmp(incoming.type, type))
@@ -289,7 +289,7 @@ int channel_local_gid(const struct channel *channel, uint8_t gid[static 16])
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
-	} address;
+	} address = { 0 };
 	socklen_t size = sizeof(address);
 	if (getsockname(channel->fd, &address.any, &size))
 		return -errno;

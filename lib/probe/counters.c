@@ -28,7 +28,7 @@ static void add(struct counter_set *set, const char *name, int64_t value)
 	for (size_t i = 0; i < set->count; i++)
 		if (!strcmp(set->values[i].name, name))
 			return;
-	strcpy(set->values[set->count].name, name);
+	memcpy(set->values[set->count].name, name, length + 1);
 	set->values[set->count++].value = value;
 }
 

@@ -43,7 +43,7 @@ static int open_context(struct endpoint *endpoint, struct ibv_device *device, st
 	endpoint->context = ibv_open_device(device);
 	int result = endpoint->context ? 0 : -(errno ? errno : EIO);
 	resource_end(endpoint->run, step, result);
-	if (result)
+	if (!endpoint->context)
 		return FAIL(result, "%s: ibv_open_device", endpoint->facts->device);
 	/* Events are collected without ever waiting for them. */
 	int flags = fcntl(endpoint->context->async_fd, F_GETFL);
@@ -59,7 +59,7 @@ static int open_device(struct endpoint *endpoint, struct error *error)
 	errno = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
 	int result = resource_end(run, step, list ? 0 : -(errno ? errno : ENOSYS));
-	if (result)
+	if (!list)
 		return FAIL(result, "ibv_get_device_list");
 	struct ibv_device *device = find_device(list, count, endpoint->facts->device);
 	if (device)
@@ -92,8 +92,9 @@ static void describe_limits(struct endpoint *endpoint)
 	endpoint->facts->alive = FLAG_YES;
 }
 
-static int describe_device(struct endpoint *endpoint, struct ibv_device_attr *attr, struct error *error)
+static int describe_device(struct endpoint *endpoint, struct error *error)
 {
+	struct ibv_device_attr *attr = &endpoint->device_attr;
 	struct probe_run *run = endpoint->run;
 	struct resource_step *step = resource_begin(run, endpoint->side, "ibv_query_device");
 	int result = resource_end(run, step, -ibv_query_device(endpoint->context, attr));
@@ -287,10 +288,9 @@ int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, co
 	describe_limits(endpoint);
 	if (result)
 		return result;
-	struct ibv_device_attr attr = { 0 };
 	result = open_device(endpoint, error);
-	result = result ? result : describe_device(endpoint, &attr, error);
-	result = result ? result : choose_port(endpoint, port, attr.phys_port_cnt, error);
+	result = result ? result : describe_device(endpoint, error);
+	result = result ? result : choose_port(endpoint, port, endpoint->device_attr.phys_port_cnt, error);
 	if (!result)
 		survey_describe(run->survey, endpoint->facts, &run->report);
 	result = result ? result : choose_gid(endpoint, wish, error);
@@ -316,6 +316,28 @@ static unsigned int rights_needed(const struct endpoint *endpoint)
 	}
 }
 
+/* A request beyond a limit of the device explains why it failed. */
+static void compare_limit(struct resource_step *step, const char *name, int64_t asked, int64_t limit)
+{
+	if (!step || num_is(step->error, 0) || asked <= limit)
+		return;
+	step->limit_name = name;
+	step->asked = num(asked);
+	step->limit = num(limit);
+}
+
+/* Longer messages would fail with the first request. The evidence has sizes and limit, so the verdict says it itself.
+ */
+static int check_message_size(struct endpoint *endpoint, const struct endpoint_plan *plan, struct error *error)
+{
+	int64_t limit = endpoint->port_attr.max_msg_sz, asked = (int64_t)plan->largest;
+	if (!limit || asked <= limit)
+		return 0;
+	return error_say(error, -EMSGSIZE,
+	        "%s/%d takes messages of at most %" PRId64 " bytes (max_msg_sz), not of %" PRId64,
+	        endpoint->facts->device, endpoint->port, limit, asked);
+}
+
 static int create_pd_and_cq(struct endpoint *endpoint, const struct endpoint_plan *plan, struct error *error)
 {
 	struct probe_run *run = endpoint->run;
@@ -332,7 +354,8 @@ static int create_pd_and_cq(struct endpoint *endpoint, const struct endpoint_pla
 	errno = 0;
 	endpoint->cq = ibv_create_cq(endpoint->context, entries, NULL, NULL, 0);
 	result = resource_end(run, step, endpoint->cq ? 0 : -(errno ? errno : EIO));
-	if (result)
+	compare_limit(step, "max_cqe", entries, endpoint->device_attr.max_cqe);
+	if (!endpoint->cq)
 		return FAIL(result, "%s: ibv_create_cq with %d entries", endpoint->facts->device, entries);
 	endpoint->facts->cqe_asked = num(entries);
 	endpoint->facts->cqe = num(endpoint->cq->cqe);
@@ -352,7 +375,9 @@ static int register_buffer(struct endpoint *endpoint, struct error *error)
 	errno = 0;
 	endpoint->mr = ibv_reg_mr(endpoint->pd, buffer->memory, buffer->size, access);
 	int result = resource_end(run, step, endpoint->mr ? 0 : -(errno ? errno : EIO));
-	if (result)
+	compare_limit(
+	        step, "max_mr_size", (int64_t)buffer->size, (int64_t)(endpoint->device_attr.max_mr_size & INT64_MAX));
+	if (!endpoint->mr)
 		return FAIL(result, "%s: ibv_reg_mr of %zu bytes", endpoint->facts->device, buffer->size);
 	endpoint->facts->mr_access = access_words(run->arena, access);
 	endpoint->facts->buffer_address = num((int64_t)(uintptr_t)buffer->memory);
@@ -377,7 +402,8 @@ static int create_qp(struct endpoint *endpoint, const struct endpoint_plan *plan
 	errno = 0;
 	endpoint->qp = ibv_create_qp(endpoint->pd, &attr);
 	int result = resource_end(run, step, endpoint->qp ? 0 : -(errno ? errno : EIO));
-	if (result)
+	compare_limit(step, "max_qp_wr", plan->depth, endpoint->device_attr.max_qp_wr);
+	if (!endpoint->qp)
 		return FAIL(result, "%s: ibv_create_qp", endpoint->facts->device);
 	observer_after_qp(&endpoint->observer, endpoint->qp);
 	uint32_t random = 0;
@@ -418,7 +444,8 @@ int endpoint_create(struct endpoint *endpoint, const struct endpoint_plan *plan,
 	if (endpoint->side == SIDE_LOCAL)
 		buffer_affinity(run, endpoint->side, endpoint->facts->numa_node);
 	observer_init(&endpoint->observer, endpoint->context, endpoint->facts->driver);
-	int result = create_pd_and_cq(endpoint, plan, error);
+	int result = check_message_size(endpoint, plan, error);
+	result = result ? result : create_pd_and_cq(endpoint, plan, error);
 	if (result)
 		return result;
 	result = buffer_allocate(run, endpoint->side, &endpoint->buffer, plan->bytes, node, strict);

@@ -28,6 +28,7 @@ struct endpoint {
 	int gid_index; /* -1: addressed by LID */
 	union ibv_gid gid;
 	bool has_gid; /* the slot holds one */
+	struct ibv_device_attr device_attr;
 	struct ibv_port_attr port_attr;
 };
 
@@ -45,9 +46,9 @@ struct endpoint_wish {
 int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, const struct endpoint_wish *wish,
         struct error *error);
 
-/* Buffer, PD, CQ, MR and QP, then INIT. `depth`: requests in flight; `bytes`: of the buffer. */
+/* Buffer, PD, CQ, MR and QP, then INIT. `depth`: requests in flight; `bytes`: of the buffer; `largest`: message. */
 struct endpoint_plan {
-	size_t bytes;
+	size_t bytes, largest;
 	uint32_t depth;
 };
 int endpoint_create(struct endpoint *endpoint, const struct endpoint_plan *plan, struct error *error);

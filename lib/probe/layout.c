@@ -36,6 +36,15 @@ int layout_make(struct layout *layout, const struct probe_request *request, uint
 	return layout->series_count && layout->count ? 0 : -EINVAL;
 }
 
+size_t layout_largest(const struct layout *layout)
+{
+	size_t largest = 0;
+	for (uint32_t i = 0; i < layout->series_count; i++)
+		if (layout->series[i].bytes > largest)
+			largest = layout->series[i].bytes;
+	return largest;
+}
+
 /* The word at `index` of a payload: never zero, different for each run, request and place. */
 static uint64_t word_at(uint64_t seed, uint32_t serial, uint64_t index)
 {

@@ -35,6 +35,9 @@ struct layout {
 /* `sizes` of a request, each within 1 … 2^31. 0, or -E2BIG when the buffer would be larger than `limit`. */
 int layout_make(struct layout *layout, const struct probe_request *request, uint64_t seed, size_t limit);
 
+/* The largest message. */
+size_t layout_largest(const struct layout *layout);
+
 /* Requests are numbered through all sizes, from 0. */
 static inline uint32_t layout_total(const struct layout *layout)
 {

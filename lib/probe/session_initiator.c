@@ -76,7 +76,9 @@ static int make_end(struct initiator *initiator, struct error *error)
 	result = result ? result : layout_make(&initiator->layout, &run->document.request, seed >> 2, GRANT_LIMIT);
 	if (result)
 		return error_set(error, result, "the buffer for these sizes");
-	struct endpoint_plan plan = { .bytes = initiator->layout.bytes, .depth = DEPTH };
+	struct endpoint_plan plan = {
+		.bytes = initiator->layout.bytes, .largest = layout_largest(&initiator->layout), .depth = DEPTH
+	};
 	return endpoint_create(&initiator->endpoint, &plan, error);
 }
 

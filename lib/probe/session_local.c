@@ -68,7 +68,9 @@ static int make_ends(struct pair *pair, struct error *error)
 	result = result ? result : layout_make(&pair->layout, &run->document.request, seed, BUFFER_LIMIT);
 	if (result)
 		return error_set(error, result, "the buffer for these sizes");
-	struct endpoint_plan plan = { .bytes = pair->layout.bytes, .depth = DEPTH };
+	struct endpoint_plan plan = {
+		.bytes = pair->layout.bytes, .largest = layout_largest(&pair->layout), .depth = DEPTH
+	};
 	result = endpoint_create(&pair->initiator, &plan, error);
 	result = result ? result : endpoint_create(&pair->target_end, &plan, error);
 	result = result ? result : endpoint_connect(&pair->target_end, pair->initiator.facts, error);

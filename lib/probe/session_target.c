@@ -84,7 +84,9 @@ static int make_end(struct service *service, struct error *error)
 	if (result)
 		return result;
 	counters_baseline(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
-	struct endpoint_plan plan = { .bytes = service->layout.bytes, .depth = DEPTH };
+	struct endpoint_plan plan = {
+		.bytes = service->layout.bytes, .largest = layout_largest(&service->layout), .depth = DEPTH
+	};
 	result = endpoint_create(&service->endpoint, &plan, error);
 	if (!result)
 		counters_before(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);

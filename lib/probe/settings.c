@@ -169,7 +169,7 @@ static int split_address(const char *text, char host[static PROBE_HOST_SIZE], co
 
 static int set_tcp_port(struct probe_settings *settings, const char *text, int64_t least, struct error *error)
 {
-	struct num port;
+	struct num port = { 0 };
 	int result = settings_number(text, least, 65535, &port, error);
 	if (!result)
 		settings->tcp_port = (uint16_t)port.value;
@@ -178,7 +178,7 @@ static int set_tcp_port(struct probe_settings *settings, const char *text, int64
 
 int settings_peer(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
 {
-	const char *port;
+	const char *port = NULL;
 	int result = split_address(text, settings->host, &port, error);
 	if (!result && !settings->host[0])
 		result = error_say(error, -EINVAL, "'%s' names no host", text);
@@ -197,7 +197,7 @@ int settings_listen(struct probe_settings *settings, const char *text, struct er
 	settings->request.mode = MODE_LISTENER;
 	if (!text)
 		return 0;
-	const char *port;
+	const char *port = NULL;
 	int result = split_address(text, settings->host, &port, error);
 	return !result && port ? set_tcp_port(settings, port, 0, error) : result;
 }

@@ -6,7 +6,7 @@
 #include "model/host.h"
 
 #include <infiniband/verbs.h>
-#include <string.h>
+#include <stdio.h>
 
 static const char *word(const char *const *words, size_t count, int value)
 {
@@ -149,9 +149,10 @@ const char *access_words(struct arena *arena, unsigned int access)
 		{ IBV_ACCESS_REMOTE_ATOMIC, "remote-atomic " },
 	};
 	char text[80] = "";
+	size_t used = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(rights); i++)
 		if (access & rights[i].flag)
-			strcat(text, rights[i].name);
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", rights[i].name);
 	return arena_strdup(arena, trim_end(text));
 }
 

@@ -17,6 +17,12 @@ holds "memlock too small: ENOMEM at ibv_reg_mr" "resource('local', 'ibv_reg_mr')
 holds "memlock too small: the limits are there" "e['local']['memlock_soft_bytes'] == 16384"
 like "$(cat "$work/errors")" 'ibv_reg_mr' "memlock too small: standard error names the call"
 
+probe -d rxe0 --size 16M
+is "$status" 1 "a message beyond the port's limit: status"
+holds "a message beyond the port's limit: refused before it is posted, with the limit" \
+	"v['layer'] == 'application' and v['outcome'] == 'not-run' and not o and e['local']['max_message_bytes'] == 8388608"
+like "$errors" 'max_msg_sz' "a message beyond the port's limit: standard error names it"
+
 chmod 600 /dev/infiniband/uverbs*
 as_user "$RDMADIAG" probe -j -d rxe0 >"$document" 2>"$work/errors"
 is $? 3 "uverbs not permitted: status"
