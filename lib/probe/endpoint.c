@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "model/host.h"
+#include "probe/filters.h"
 #include "probe/gid_choice.h"
 #include "probe/words.h"
 
@@ -271,6 +272,8 @@ static void look_at_netdev(struct endpoint *endpoint)
 	run_enter(endpoint->run, "reading /sys/class/net", STEP_LIMIT_MS);
 	describe_netdev(endpoint->origin, endpoint->run->arena, endpoint->facts);
 	run_leave(endpoint->run);
+	if (!endpoint->facts->filter)
+		filters_look(endpoint->run, endpoint->origin, endpoint->facts);
 }
 
 int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, const struct endpoint_wish *wish,

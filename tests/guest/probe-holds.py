@@ -51,7 +51,7 @@ def main():
     s = int(os.environ.get("status", "0"))
     names = dict(d=d, e=e, v=v, o=o, s=s, fine=fine, counter=counter, control=control, transition=transition, resource=resource,
                  missing=missing)
-    if eval(sys.argv[2], {}, names):  # the expression comes from the test
+    if eval(sys.argv[2], names):  # the expression comes from the test
         return 0
     print("does not hold:", sys.argv[2])
     print("verdict:", json.dumps({k: v[k] for k in ("outcome", "layer", "candidates", "confidence", "summary")}))

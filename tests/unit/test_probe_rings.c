@@ -17,9 +17,8 @@ enum { ELEMENT = 256, ENTRIES = 16 };
 
 static struct rxe_queue_buf *new_ring(void)
 {
-	struct rxe_queue_buf *ring = aligned_alloc(4096, sizeof(*ring) + ELEMENT * ENTRIES + 3328);
+	struct rxe_queue_buf *ring = calloc(1, sizeof(*ring) + ELEMENT * ENTRIES);
 	assert_non_null(ring);
-	memset(ring, 0, sizeof(*ring) + ELEMENT * ENTRIES);
 	ring->log2_elem_size = 8;
 	ring->index_mask = ENTRIES - 1;
 	return ring;

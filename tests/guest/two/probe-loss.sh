@@ -11,6 +11,8 @@ never_confirmed="v['confidence'] != 'confirmed'"
 drop input
 peer
 is "$status" 1 "all packets dropped on input: status"
+holds "all dropped on input: the rule was found, on both sides" \
+	"all('rocev2: a rule drops UDP port 4791' in e[side]['filter'] for side in ('local', 'remote')) and v['layer'] == 'configuration'"
 holds "all dropped on input: retries were used up" "o[0]['wc_status'] == 12 and o[0]['wc_status_text'] == 'IBV_WC_RETRY_EXC_ERR'"
 holds "all dropped on input: a failed WC has nothing but its four fields" \
 	"o[0]['source_reusable_ns'] is None and o[0]['vendor_err'] is not None"
@@ -48,11 +50,17 @@ drop input meta length gt 600
 peer
 holds "large packets dropped: the small size works, the large one fails" \
 	"o[0]['wc_status'] == 0 and o[1]['wc_status'] == 12 and o[1]['bytes'] > 600"
-holds "large packets dropped: the verdict speaks of the MTU" "v['outcome'] == 'failed' and 'MTU' in v['summary'] and $never_confirmed"
+holds "large packets dropped: the verdict speaks of the MTU" \
+	"v['outcome'] == 'failed' and any('MTU' in text for text in v['because'] + [v['summary']]) and $never_confirmed"
 undrop
 
+modprobe sch_netem
+tc qdisc add dev nic0 root netem loss 100%
+probe -d rxe0 --target-device rxe2 --timeout 3000
+holds "netem on the way out: it is found" "'netem on nic0: loss 100 %' in e['local']['filter'] and v['layer'] in ('configuration', 'undetermined') and $never_confirmed"
+tc qdisc del dev nic0 root
 peer
-holds "and then all is well again" "fine()"
+holds "and then all is well again, and no filter is there" "fine() and e['local']['filter'] == e['remote']['filter'] == ''"
 unlisten
 no_objects_left "nothing is left in the kernel"
 done_testing

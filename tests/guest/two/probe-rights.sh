@@ -10,6 +10,7 @@ chmod 666 /dev/infiniband/uverbs*
 as_user "$RDMADIAG" probe -j -d rxe0 >"$document"
 is $? 0 "an ordinary user can probe"
 holds "an ordinary user: the verdict" "v['outcome'] == 'ok' and e['observers']['wqe'] == 'rxe-ring'"
+holds "an ordinary user: filters are not told, with the reason" "e['local']['filter'] is None and missing('filter')"
 
 (ulimit -l 16 && as_user "$RDMADIAG" probe -j -d rxe0 --size 256K) >"$document" 2>"$work/errors"
 is $? 1 "memlock too small: status"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Packet filters and queueing disciplines from netlink dumps, whole and cut short. */
+#include "unit.h"
+
+#include "probe/filters.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+
+static _Alignas(struct nlmsghdr) char buffer[4096];
+
+static struct nlmsghdr *start(int type, int family)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	message->nlmsg_type = (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type);
+	struct nfgenmsg *head = mnl_nlmsg_put_extra_header(message, sizeof(*head));
+	head->nfgen_family = (uint8_t)family;
+	return message;
+}
+
+static struct nlmsghdr *chain(int hook, int policy)
+{
+	struct nlmsghdr *message = start(NFT_MSG_NEWCHAIN, NFPROTO_INET);
+	mnl_attr_put_strz(message, NFTA_CHAIN_TABLE, "filter");
+	mnl_attr_put_strz(message, NFTA_CHAIN_NAME, "in");
+	struct nlattr *nest = mnl_attr_nest_start(message, NFTA_CHAIN_HOOK);
+	mnl_attr_put_u32(message, NFTA_HOOK_HOOKNUM, htonl((uint32_t)hook));
+	mnl_attr_nest_end(message, nest);
+	mnl_attr_put_u32(message, NFTA_CHAIN_POLICY, htonl((uint32_t)policy));
+	return message;
+}
+
+static void put_compare(struct nlmsghdr *message, uint16_t port)
+{
+	uint16_t bytes = htons(port);
+	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM);
+	mnl_attr_put_strz(message, NFTA_EXPR_NAME, "cmp");
+	struct nlattr *data = mnl_attr_nest_start(message, NFTA_EXPR_DATA);
+	struct nlattr *value = mnl_attr_nest_start(message, NFTA_CMP_DATA);
+	mnl_attr_put(message, NFTA_DATA_VALUE, sizeof(bytes), &bytes);
+	mnl_attr_nest_end(message, value);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, element);
+}
+
+static void put_verdict(struct nlmsghdr *message, int verdict)
+{
+	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM);
+	mnl_attr_put_strz(message, NFTA_EXPR_NAME, "immediate");
+	struct nlattr *data = mnl_attr_nest_start(message, NFTA_EXPR_DATA);
+	struct nlattr *value = mnl_attr_nest_start(message, NFTA_IMMEDIATE_DATA);
+	struct nlattr *code = mnl_attr_nest_start(message, NFTA_DATA_VERDICT);
+	mnl_attr_put_u32(message, NFTA_VERDICT_CODE, htonl((uint32_t)verdict));
+	mnl_attr_nest_end(message, code);
+	mnl_attr_nest_end(message, value);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, element);
+}
+
+static struct nlmsghdr *rule(uint16_t port, int verdict)
+{
+	struct nlmsghdr *message = start(NFT_MSG_NEWRULE, NFPROTO_IPV4);
+	mnl_attr_put_strz(message, NFTA_RULE_TABLE, "t");
+	mnl_attr_put_strz(message, NFTA_RULE_CHAIN, "c");
+	struct nlattr *list = mnl_attr_nest_start(message, NFTA_RULE_EXPRESSIONS);
+	put_compare(message, port);
+	put_verdict(message, verdict);
+	mnl_attr_nest_end(message, list);
+	return message;
+}
+
+static struct nlmsghdr *qdisc(int ifindex, const char *kind, uint32_t loss)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	message->nlmsg_type = RTM_NEWQDISC;
+	struct tcmsg *head = mnl_nlmsg_put_extra_header(message, sizeof(*head));
+	head->tcm_ifindex = ifindex;
+	mnl_attr_put_strz(message, TCA_KIND, kind);
+	struct tc_netem_qopt options = { .loss = loss };
+	if (loss)
+		mnl_attr_put(message, TCA_OPTIONS, sizeof(options), &options);
+	return message;
+}
+
+static void chains_that_drop_by_policy(void **state)
+{
+	(void)state;
+	struct filter_text text = { 0 };
+	struct nlmsghdr *message = chain(NF_INET_LOCAL_IN, NF_ACCEPT);
+	assert_int_equal(filters_parse_chains(message, message->nlmsg_len, &text), 0);
+	message = chain(NF_INET_FORWARD, NF_DROP); /* not in the way of the host's own packets */
+	assert_int_equal(filters_parse_chains(message, message->nlmsg_len, &text), 0);
+	assert_string_equal(text.text, "");
+	message = chain(NF_INET_LOCAL_IN, NF_DROP);
+	assert_int_equal(filters_parse_chains(message, message->nlmsg_len, &text), 0);
+	assert_string_equal(text.text, "nft inet filter in: policy drop");
+}
+
+static void rules_that_drop(void **state)
+{
+	(void)state;
+	struct filter_text text = { 0 };
+	struct nlmsghdr *message = rule(4791, NF_ACCEPT);
+	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	assert_string_equal(text.text, "");
+	message = rule(53, NF_DROP);
+	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	assert_string_equal(text.text, "nft ip t c: a rule drops");
+	message = rule(4791, NF_DROP);
+	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	assert_string_equal(text.text, "nft ip t c: a rule drops; nft ip t c: a rule drops UDP port 4791");
+}
+
+static void disciplines_of_the_netdev(void **state)
+{
+	(void)state;
+	struct filter_text text = { 0 };
+	static const struct {
+		int ifindex;
+		const char *kind;
+		uint32_t loss;
+	} cases[] = { { 7, "fq_codel", 0 }, { 8, "netem", UINT32_MAX }, { 7, "netem", UINT32_MAX / 2 },
+		{ 7, "tbf", 0 } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct nlmsghdr *message = qdisc(cases[i].ifindex, cases[i].kind, cases[i].loss);
+		assert_int_equal(filters_parse_qdiscs(message, message->nlmsg_len, 7, "eth0", &text), 0);
+	}
+	assert_string_equal(text.text, "netem on eth0: loss 50 %; queueing discipline tbf on eth0");
+}
+
+/* Whatever is cut off: no read behind the end (the sanitizers watch), and no more than an error. */
+static void cut_short(void **state)
+{
+	(void)state;
+	struct nlmsghdr *message = rule(4791, NF_DROP);
+	for (uint32_t length = 0; length < message->nlmsg_len; length++) {
+		struct filter_text text = { 0 };
+		char *copy = malloc(length ? length : 1);
+		assert_non_null(copy);
+		memcpy(copy, buffer, length);
+		if (length >= sizeof(*message))
+			((struct nlmsghdr *)(void *)copy)->nlmsg_len = length;
+		filters_parse_rules(copy, length, &text);
+		filters_parse_chains(copy, length, &text);
+		filters_parse_qdiscs(copy, length, 0, "eth0", &text);
+		free(copy);
+	}
+}
+
+static void the_text_is_bounded(void **state)
+{
+	(void)state;
+	struct filter_text text = { 0 };
+	for (int i = 0; i < 100; i++) {
+		struct nlmsghdr *message = rule(4791, NF_DROP);
+		assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	}
+	assert_true(strlen(text.text) < sizeof(text.text));
+	assert_int_equal(text.used, strlen(text.text));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chains_that_drop_by_policy),
+		cmocka_unit_test(rules_that_drop),
+		cmocka_unit_test(disciplines_of_the_netdev),
+		cmocka_unit_test(cut_short),
+		cmocka_unit_test(the_text_is_bounded),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
