@@ -12,7 +12,7 @@ drop input
 peer
 is "$status" 1 "all packets dropped on input: status"
 holds "all dropped on input: the rule was found, on both sides" \
-	"all('rocev2: a rule drops UDP port 4791' in e[side]['filter'] for side in ('local', 'remote')) and v['layer'] == 'configuration'"
+	"all('rocev2: a rule drops UDP port 4791' in e[side]['filter'] for side in ('local', 'remote')) and 'configuration' in v['candidates']"
 holds "all dropped on input: retries were used up" "o[0]['wc_status'] == 12 and o[0]['wc_status_text'] == 'IBV_WC_RETRY_EXC_ERR'"
 holds "all dropped on input: a failed WC has nothing but its four fields" \
 	"o[0]['source_reusable_ns'] is None and o[0]['vendor_err'] is not None"
