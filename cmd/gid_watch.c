@@ -11,6 +11,7 @@
 #include "gid/diff.h"
 #include "render/gid_text.h"
 #include "render/json.h"
+#include "source/verbs_live.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -238,27 +239,10 @@ static void drain_netlink(int fd)
 		;
 }
 
-/* The port of events that speak of one. */
-static int port_of_event(const struct ibv_async_event *event)
-{
-	switch (event->event_type) {
-	case IBV_EVENT_PORT_ACTIVE:
-	case IBV_EVENT_PORT_ERR:
-	case IBV_EVENT_LID_CHANGE:
-	case IBV_EVENT_PKEY_CHANGE:
-	case IBV_EVENT_SM_CHANGE:
-	case IBV_EVENT_CLIENT_REREGISTER:
-	case IBV_EVENT_GID_CHANGE:
-		return event->element.port_num;
-	default:
-		return 0;
-	}
-}
-
 static void print_device_event(const struct watcher *watcher, const char *device, const struct ibv_async_event *event)
 {
 	char subject[96];
-	int port = port_of_event(event);
+	int port = verbs_event_port(event);
 	if (port)
 		snprintf(subject, sizeof(subject), "%s/%d", device, port);
 	else

@@ -6,6 +6,8 @@
 #include "probe/filters.h"
 #include "probe/gid_choice.h"
 #include "probe/words.h"
+#include "source/rdma_words.h"
+#include "source/verbs_live.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,8 +126,8 @@ static void describe_port(struct endpoint *endpoint)
 	facts->link_layer = link_layer_word(attr->link_layer);
 	facts->transport = transport_of(endpoint);
 	facts->active_mtu = mtu_bytes((int)attr->active_mtu);
-	facts->port_state = port_state_word((int)attr->state);
-	facts->port_physical_state = physical_state_word(attr->phys_state);
+	facts->port_state = rdma_port_state(num(attr->state));
+	facts->port_physical_state = rdma_physical_state(num(attr->phys_state));
 	facts->max_message_bytes = num(attr->max_msg_sz);
 	if (attr->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		facts->lid = num(attr->lid);
@@ -576,7 +578,7 @@ static void sample_port(struct endpoint *endpoint)
 	if (error)
 		report_missing(&endpoint->run->report, "port_state_after", endpoint->facts->device, -error, NULL);
 	else
-		endpoint->facts->port_state_after = port_state_word((int)attr.state);
+		endpoint->facts->port_state_after = rdma_port_state(num(attr.state));
 }
 
 void endpoint_sample(struct endpoint *endpoint, bool first)
@@ -597,16 +599,10 @@ static void keep_event(struct endpoint *endpoint, const struct ibv_async_event *
 	*kept = (struct async_event){
 		.side = endpoint->side, .event = event_word((int)event->event_type), .t_ns = num(run_now(endpoint->run))
 	};
+	int port = verbs_event_port(event);
+	if (port)
+		kept->port = num(port);
 	switch (event->event_type) {
-	case IBV_EVENT_PORT_ACTIVE:
-	case IBV_EVENT_PORT_ERR:
-	case IBV_EVENT_LID_CHANGE:
-	case IBV_EVENT_PKEY_CHANGE:
-	case IBV_EVENT_SM_CHANGE:
-	case IBV_EVENT_CLIENT_REREGISTER:
-	case IBV_EVENT_GID_CHANGE:
-		kept->port = num(event->element.port_num);
-		break;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:

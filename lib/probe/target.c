@@ -129,7 +129,7 @@ static void verify_slot(struct target *target, uint32_t serial)
 	struct landing *landing = find_landing(target, serial);
 	if (!landing)
 		return;
-	landing->payload = payload_check(
+	landing->payload = (int)payload_check(
 	        place_of(target, serial), layout_series(target->layout, serial)->bytes, target->layout->seed, serial);
 }
 

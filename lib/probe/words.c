@@ -28,34 +28,6 @@ const char *qp_state_word(int state)
 	return WORD(words, state);
 }
 
-const char *port_state_word(int state)
-{
-	static const char *const words[] = {
-		[IBV_PORT_NOP] = "NOP",
-		[IBV_PORT_DOWN] = "DOWN",
-		[IBV_PORT_INIT] = "INIT",
-		[IBV_PORT_ARMED] = "ARMED",
-		[IBV_PORT_ACTIVE] = "ACTIVE",
-		[IBV_PORT_ACTIVE_DEFER] = "ACTIVE_DEFER",
-	};
-	return WORD(words, state);
-}
-
-/* IBTA, PortInfo:PortPhysicalState, in the kernel's spelling of netlink names. */
-const char *physical_state_word(int state)
-{
-	static const char *const words[] = {
-		[1] = "SLEEP",
-		[2] = "POLLING",
-		[3] = "DISABLED",
-		[4] = "PORT_CONFIGURATION_TRAINING",
-		[5] = "LINK_UP",
-		[6] = "LINK_ERROR_RECOVERY",
-		[7] = "PHY_TEST",
-	};
-	return WORD(words, state);
-}
-
 const char *link_layer_word(int link_layer)
 {
 	switch (link_layer) {

@@ -8,10 +8,8 @@
 
 #include <stdint.h>
 
-const char *qp_state_word(int state);        /* enum ibv_qp_state: RESET, INIT, RTR … */
-const char *port_state_word(int state);      /* enum ibv_port_state: DOWN, INIT, ARMED, ACTIVE, ACTIVE_DEFER */
-const char *physical_state_word(int state);  /* IBTA: Sleep, Polling, Disabled, LinkUp … */
-const char *link_layer_word(int link_layer); /* InfiniBand, Ethernet, unspecified */
+const char *qp_state_word(int state);                     /* enum ibv_qp_state: RESET, INIT, RTR … */
+const char *link_layer_word(int link_layer);              /* InfiniBand, Ethernet, unspecified */
 const char *gid_type_word(uint32_t type, int link_layer); /* enum ibv_gid_type: IB, RoCE v1, RoCE v2 */
 const char *event_word(int event);                        /* enum ibv_event_type: CQ_ERR, PORT_ERR … */
 const char *status_word(int status);                      /* enum ibv_wc_status: IBV_WC_… */

@@ -199,7 +199,7 @@ static void read_link_layer(struct reading *reading)
 			sysfs_missing(reading->host, "link_layer", reading->subject, errno);
 		port->link_layer = (int)rdma_link_layer(text);
 	}
-	port->transport = (int)rdma_transport(reading->device->node_type, port->link_layer);
+	port->transport = (int)rdma_transport(reading->device->node_type, (enum link_layer)port->link_layer);
 }
 
 static void read_rate(struct reading *reading)

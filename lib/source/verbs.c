@@ -221,3 +221,19 @@ int verbs_query(struct verbs_devices **devices, struct arena *arena, const char 
 		return error_set(error, errno ? -errno : -EIO, "%s: ibv_open_device", device);
 	return query(*devices, context, arena, device, want, answer, error);
 }
+
+int verbs_event_port(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return event->element.port_num;
+	default:
+		return 0;
+	}
+}

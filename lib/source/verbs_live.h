@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries through libibverbs; only the live origin calls them. */
+/* libibverbs on this host: what the live origin asks, and what its events say. */
 #ifndef RDMADIAG_SOURCE_VERBS_LIVE_H
 #define RDMADIAG_SOURCE_VERBS_LIVE_H
 
 #include "source/verbs.h"
 
+struct ibv_async_event;
 struct verbs_devices;
 
 /*
@@ -14,5 +15,8 @@ struct verbs_devices;
 int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
         struct verbs_answer *answer, struct error *error);
 void verbs_devices_free(struct verbs_devices *devices);
+
+/* The port that an asynchronous event speaks of, 0: it does not speak of one. */
+int verbs_event_port(const struct ibv_async_event *event);
 
 #endif

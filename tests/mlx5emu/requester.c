@@ -410,15 +410,12 @@ static void fetch_wqes(struct local_qp *l)
 	}
 }
 
-/* Copies part of a message out of the program's memory. False: a region is gone. */
-static bool gather(struct local_qp *l, const struct tx_op *op, uint32_t offset, uint32_t len, uint8_t *to)
+/* Copies part of a message out of the program's memory, or into it. False: a region is gone. */
+static bool copy_sges(
+        struct local_qp *l, const struct tx_op *op, uint32_t offset, uint32_t len, uint8_t *bytes, bool into_program)
 {
-	uint8_t *from;
+	uint8_t *memory;
 
-	if (op->inlined) {
-		memcpy(to, op->inline_data + offset, len);
-		return true;
-	}
 	for (unsigned int i = 0; i < op->nsge && len; i++) {
 		uint32_t n = op->sge[i].len;
 
@@ -427,37 +424,28 @@ static bool gather(struct local_qp *l, const struct tx_op *op, uint32_t offset, 
 			continue;
 		}
 		n = n - offset < len ? n - offset : len;
-		if (!mr_translate(l->qp, op->sge[i].lkey, op->sge[i].addr + offset, n, 0, &from))
+		if (!mr_translate(l->qp, op->sge[i].lkey, op->sge[i].addr + offset, n,
+		            into_program ? IB_UVERBS_ACCESS_LOCAL_WRITE : 0, &memory))
 			return false;
-		memcpy(to, from, n);
-		to += n;
+		memcpy(into_program ? memory : bytes, into_program ? bytes : memory, n);
+		bytes += n;
 		len -= n;
 		offset = 0;
 	}
 	return true;
 }
 
+static bool gather(struct local_qp *l, const struct tx_op *op, uint32_t offset, uint32_t len, uint8_t *to)
+{
+	if (!op->inlined)
+		return copy_sges(l, op, offset, len, to, false);
+	memcpy(to, op->inline_data + offset, len);
+	return true;
+}
+
 static bool scatter(struct local_qp *l, const struct tx_op *op, uint32_t offset, uint32_t len, const uint8_t *from)
 {
-	uint8_t *to;
-
-	for (unsigned int i = 0; i < op->nsge && len; i++) {
-		uint32_t n = op->sge[i].len;
-
-		if (offset >= n) {
-			offset -= n;
-			continue;
-		}
-		n = n - offset < len ? n - offset : len;
-		if (!mr_translate(
-		            l->qp, op->sge[i].lkey, op->sge[i].addr + offset, n, IB_UVERBS_ACCESS_LOCAL_WRITE, &to))
-			return false;
-		memcpy(to, from, n);
-		from += n;
-		len -= n;
-		offset = 0;
-	}
-	return true;
+	return copy_sges(l, op, offset, len, (uint8_t *)(uintptr_t)from, true);
 }
 
 static void corrupt_source(struct local_qp *l, const struct tx_op *op, struct packet *p)

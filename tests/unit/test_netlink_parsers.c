@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* RDMA and route netlink replies, right ones and broken ones. */
-#include "unit.h"
+#include "host_fixture.h"
 
 #include "source/collect.h"
 #include "source/link_words.h"
@@ -23,22 +23,6 @@ struct reply {
 	_Alignas(struct nlmsghdr) unsigned char bytes[BUFFER_SIZE];
 	size_t length;
 };
-
-static struct host *host;
-
-static int set_up(void **state)
-{
-	(void)state;
-	host = host_new();
-	return !host;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	host_free(host);
-	return 0;
-}
 
 static struct nlmsghdr *begin(struct reply *reply, int type)
 {

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Join and findings on hosts made by hand. */
-#include "unit.h"
+#include "host_fixture.h"
 
 #include "check/topo.h"
 #include "source/collect.h"
 #include "source/join.h"
-
-static struct host *host;
-
-static int set_up(void **state)
-{
-	(void)state;
-	host = host_new();
-	return !host;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	host_free(host);
-	return 0;
-}
 
 static struct numa_node *add_node(int id, int package, const char *cpus)
 {
