@@ -296,11 +296,11 @@ enum rung_state { RUNG_UNKNOWN, RUNG_NO, RUNG_YES, RUNG_FOLLOWS };
 
 struct rung {
 	const char *name;
-	enum rung_state state;
+	const char *note;
 	struct num time_ns;  /* on the local clock */
 	struct num error_ns; /* of a time that was on the peer's clock */
+	enum rung_state state;
 	bool remote;
-	const char *note;
 };
 
 enum { RUNGS = 10 };
@@ -387,11 +387,12 @@ static void fill_rungs(const struct out *out, const struct operation *operation,
 {
 	const struct observers *observers = &out->evidence->observers;
 	bool refused = operation->post_errno.known && operation->post_errno.value;
-	rungs[0] = (struct rung){ "submitted",
-		refused                           ? RUNG_NO
-		: operation->post_return_ns.known ? RUNG_YES
-		                                  : RUNG_UNKNOWN,
-		operation->post_return_ns, { 0 }, false, refused ? "refused" : NULL };
+	rungs[0] = (struct rung){ .name = "submitted",
+		.state = refused                           ? RUNG_NO
+		         : operation->post_return_ns.known ? RUNG_YES
+		                                           : RUNG_UNKNOWN,
+		.time_ns = operation->post_return_ns,
+		.note = refused ? "refused" : NULL };
 	rungs[1] = published_rung(out, operation);
 	rungs[2] = (struct rung){ .name = "taken", .state = of_flag(operation->device_saw_doorbell) };
 	rungs[3] = (struct rung){ .name = "executed", .state = of_flag(operation->device_executed) };
