@@ -227,6 +227,19 @@ static const struct field observers_fields[] = {
 };
 static RECORD(observers_record, observers, observers_fields);
 
+static const struct field completion_entry_fields[] = {
+	FIELD(NUMBER, struct completion_entry, t_ns, "when it was looked at"),
+	FIELD(FLAG, struct completion_entry, taken, "by poll"),
+	FIELD(NUMBER, struct completion_entry, opcode, "as the device wrote it"),
+	FIELD_AS(FLAG, struct completion_entry, is_known, "known", "the provider's library knows this opcode"),
+	FIELD(NUMBER, struct completion_entry, qpn, "queue pair that it names"),
+	FIELD(NUMBER, struct completion_entry, position, "block of the send queue that it names"),
+	FIELD(NUMBER, struct completion_entry, bytes, "bytes of the request"),
+	FIELD(NUMBER, struct completion_entry, syndrome, "of a failed one: error in the device's words"),
+	FIELD(NUMBER, struct completion_entry, vendor_err, "of a failed one: the vendor's code"),
+};
+static RECORD(completion_entry_record, completion_entry, completion_entry_fields);
+
 static const struct field async_event_fields[] = {
 	FIELD_OF_NAMES(struct async_event, side, side_names, "side"),
 	FIELD(TEXT, struct async_event, event, "IBV_EVENT_* without the prefix"),
@@ -292,6 +305,8 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, operations_failed, "failed completions, flushes not counted"),
 	FIELD(NUMBER, struct evidence, flushes, "flush completions"),
 	FIELD(NUMBER, struct evidence, foreign_completions, "completions of no request that was waited for"),
+	FIELD_OF(RECORDS, struct evidence, unclaimed_completions, completion_entry_record,
+	        "what these and those that nobody took are in memory"),
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
 	FIELD_OF(RECORDS, struct evidence, device_samples, device_sample_record, "what the device said of its queues"),

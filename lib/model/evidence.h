@@ -148,6 +148,21 @@ struct device_sample {
 	struct num cq_recorded;              /* the consumer's doorbell record in memory at that moment, 24 bits */
 };
 
+/*
+ * An entry of the completion queue as it lies in memory, that belongs to no request that is waited for, or that nobody
+ * took. What is valid only in a successful or only in a failed entry is unknown in the other.
+ */
+struct completion_entry {
+	struct num t_ns;
+	enum flag taken;     /* by poll */
+	struct num opcode;   /* as the device wrote it */
+	enum flag is_known;  /* "known": an opcode that the provider's library knows */
+	struct num qpn;      /* of the queue pair that it names */
+	struct num position; /* in the send queue of the request that it names, in blocks; of the requester's only */
+	struct num bytes;
+	struct num syndrome, vendor_err;
+};
+
 struct observers {
 	const char *wqe; /* "mlx5dv", "rxe-ring", NULL: not observable */
 	const char *cqe;
@@ -205,6 +220,7 @@ struct evidence {
 	struct num operations_omitted;
 	struct num operations_posted, operations_completed, operations_failed, flushes;
 	struct num foreign_completions; /* taken, and of no request that was waited for */
+	LIST(struct completion_entry) unclaimed_completions;
 	LIST(struct statistic) statistics;
 	struct observers observers;
 	LIST(struct device_sample) device_samples;

@@ -191,6 +191,12 @@ bool mlx5_cqe_present(const struct mlx5_completion_queue *queue, uint32_t index)
 	return is_owned(queue, index, &owner);
 }
 
+bool mlx5_cqe_compressed(const struct mlx5_completion_queue *queue, uint32_t index)
+{
+	uint8_t owner;
+	return is_owned(queue, index, &owner) && (owner >> 2 & 3) == FORMAT_COMPRESSED;
+}
+
 static bool is_known(uint8_t opcode)
 {
 	/* MLX5_CQE_*: 0 to 5, 13, 14; 6 is for signatures */

@@ -75,6 +75,11 @@ int mlx5_completion_queue_open(struct mlx5_completion_queue *queue, const void *
         uint32_t entry_bytes, const char **reason);
 /* Does the entry of consumer index `index` belong to the program, so that poll would take it? */
 bool mlx5_cqe_present(const struct mlx5_completion_queue *queue, uint32_t index);
+/*
+ * Is the entry that is present there the first of a compressed block (mini CQEs)? Then the following slots are not laid
+ * out as entries, and their owner bits say nothing. Queues are compressed by mlx5dv_create_cq() only.
+ */
+bool mlx5_cqe_compressed(const struct mlx5_completion_queue *queue, uint32_t index);
 /* 0, or -EAGAIN when it is not there. */
 int mlx5_cqe_read(const struct mlx5_completion_queue *queue, uint32_t index, struct mlx5_completion *completion);
 /* The consumer index as ibv_poll_cq() left it, 24 bits. An empty poll rewrites it too. */

@@ -100,8 +100,33 @@ static int mlx5_after_qp(struct observer *observer, struct ibv_qp *qp)
 static void mlx5_sample(const struct observer *observer, struct ring_view *view)
 {
 	const struct state *state = state_of_const(observer);
+	uint32_t next = mlx5_consumer_record(state->completion_record);
 	view->posted = mlx5_send_record(state->send_record);
-	view->completion = mlx5_cqe_present(&state->completions, mlx5_consumer_record(state->completion_record));
+	view->completion = mlx5_cqe_present(&state->completions, next);
+	view->unreadable = view->completion && mlx5_cqe_compressed(&state->completions, next);
+}
+
+static bool mlx5_entry(const struct observer *observer, uint32_t back, struct completion_entry *entry)
+{
+	const struct state *state = state_of_const(observer);
+	struct mlx5_completion completion;
+	uint32_t next = mlx5_consumer_record(state->completion_record);
+	if (mlx5_cqe_read(&state->completions, next - back, &completion) || completion.compressed)
+		return false;
+	*entry = (struct completion_entry){
+		.opcode = num(completion.opcode), .is_known = flag(completion.known), .qpn = num(completion.qpn)
+	};
+	/* The library says what the counter of a failed one means only together with the queue (providers/mlx5/cq.c).
+	 */
+	if (completion.opcode == MLX5_OPCODE_REQUESTER || completion.opcode == MLX5_OPCODE_REQUESTER_ERROR)
+		entry->position = num(completion.block);
+	if (completion.failed) {
+		entry->syndrome = num(completion.syndrome);
+		entry->vendor_err = num(completion.vendor_err);
+	} else if (completion.known) {
+		entry->bytes = num(completion.bytes);
+	}
+	return true;
 }
 
 /* ---- is it the request that was posted ---- */
@@ -392,6 +417,7 @@ const struct observer_ops observe_mlx5 = {
 	.after_qp = mlx5_after_qp,
 	.sample = mlx5_sample,
 	.holds = mlx5_holds,
+	.entry = mlx5_entry,
 	.inspect = mlx5_inspect,
 	.describe = mlx5_describe,
 	.close = mlx5_close,

@@ -19,12 +19,14 @@ enum { OBSERVER_REASON_SIZE = 160, OBSERVER_LONG_REASON_SIZE = 400, OBSERVER_STA
 struct ring_view {
 	uint32_t posted; /* grows with what was published to the send queue, modulo a power of two */
 	bool completion; /* a CQE lies in the completion queue that ibv_poll_cq() has not taken yet */
+	bool unreadable; /* what lies there has a form that is not understood: nothing can be said from now on */
 };
 
 struct observer;
 struct origin;
 struct endpoint_facts;
 struct device_sample;
+struct completion_entry;
 
 struct observer_ops {
 	const char *name; /* as "observers" in the document says it */
@@ -41,6 +43,11 @@ struct observer_ops {
 	 * that the ring is the right one.
 	 */
 	bool (*holds)(const struct observer *observer, uint32_t before, const struct ibv_send_wr *request);
+	/*
+	 * What lies in the completion queue, `back` entries before the consumer index: 0 is the next to be taken, 1 the
+	 * last that was. Fills all of it but moment and `taken`. False: nothing lies there. NULL: no such view.
+	 */
+	bool (*entry)(const struct observer *observer, uint32_t back, struct completion_entry *entry);
 	bool has_doorbell_record; /* `posted` is what the program tells the device by a record in memory */
 	/*
 	 * The device's own view of the queues, by whatever way this process may ask it. Slow: commands to the firmware.

@@ -164,6 +164,24 @@ static void take_completion(struct transfer *transfer, struct operation *operati
 		evidence->operations_failed.value++;
 }
 
+/* What no request claims is kept as it lies in memory, as far as that can be read. */
+static void keep_unclaimed(struct transfer *transfer, bool taken)
+{
+	enum { UNCLAIMED_LIMIT = 8 };
+	struct probe_run *run = transfer->endpoint->run;
+	const struct observer *observer = &transfer->endpoint->observer;
+	struct completion_entry entry;
+	if (!observer_works(observer) || !observer->ops->entry ||
+	        run_evidence(run)->unclaimed_completions.count >= UNCLAIMED_LIMIT ||
+	        !observer->ops->entry(observer, taken, &entry))
+		return;
+	entry.t_ns = num(run_now(run));
+	entry.taken = flag(taken);
+	struct completion_entry *kept = list_add(run->arena, &run_evidence(run)->unclaimed_completions);
+	if (kept)
+		*kept = entry;
+}
+
 /* One poll. 1 when our completion came, 0 when not, or negative errno. */
 static int poll_once(struct transfer *transfer, struct operation *operation)
 {
@@ -180,6 +198,7 @@ static int poll_once(struct transfer *transfer, struct operation *operation)
 		return 1;
 	}
 	evidence->foreign_completions.value++;
+	keep_unclaimed(transfer, true);
 	return 0;
 }
 
@@ -208,7 +227,13 @@ static int await(struct transfer *transfer, struct operation *operation)
 	int64_t deadline = start + run->document.request.timeout_ms.value * 1000000;
 	for (;;) {
 		bool observed = observer_works(observer);
-		bool there = observed && observer_sample(observer).completion;
+		struct ring_view view = observed ? observer_sample(observer) : (struct ring_view){ 0 };
+		if (view.unreadable) {
+			observer_give_up(&transfer->endpoint->observer,
+			        "completions are compressed (mini CQEs), which is not read here");
+			continue;
+		}
+		bool there = view.completion;
 		int64_t now = run_now(run);
 		if (there) {
 			operation->cqe_arrived_ns = num(now);
@@ -345,6 +370,7 @@ void transfer_look_again(struct transfer *transfer)
 	if (observer_works(observer) && observer_sample(observer).completion) {
 		transfer->pending->cqe_arrived_ns = num(run_now(transfer->endpoint->run));
 		transfer->pending->cqe_arrived_not_before_ns = run_evidence(transfer->endpoint->run)->last_poll_ns;
+		keep_unclaimed(transfer, false);
 	}
 	run_enter(transfer->endpoint->run, "ibv_poll_cq", STEP_LIMIT_MS);
 	poll_once(transfer, transfer->pending);

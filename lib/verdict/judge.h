@@ -108,6 +108,7 @@ bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);
 void tell_counters(struct judge *judge);
 void tell_events(struct judge *judge);
 void tell_progress(struct judge *judge, const struct operation *operation);
+void tell_unclaimed(struct judge *judge); /* completions that belong to no request, as they lie in memory */
 void tell_gaps(struct judge *judge, const struct operation *operation);
 
 /* ---- the rules: true when they decided ---- */

@@ -115,6 +115,19 @@ static bool judge_flap(struct judge *judge)
 	return undetermined_link(judge, OUTCOME_DEGRADED, L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
 }
 
+/* Every request has its completion, and there was one too many: whoever counts completions is misled by it. */
+static bool judge_surplus(struct judge *judge)
+{
+	struct num foreign = judge->evidence->foreign_completions;
+	if (!foreign.known || foreign.value <= 0)
+		return false;
+	because(judge, "%" PRId64 " completions were taken that belong to no request of this run", foreign.value);
+	tell_unclaimed(judge);
+	summarize(judge, "every request succeeded, and a completion came that belongs to none");
+	next_step(judge, "compare the versions of firmware and provider library, and look for PCIe errors");
+	return undetermined(judge, OUTCOME_DEGRADED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
+}
+
 static bool all_succeeded(const struct judge *judge)
 {
 	const struct evidence *evidence = judge->evidence;
@@ -129,7 +142,8 @@ bool rule_degraded(struct judge *judge)
 		return false;
 	tell_events(judge);
 	tell_counters(judge);
-	bool degraded = judge_not_ready(judge) || judge_retried(judge) || judge_late(judge) || judge_flap(judge);
+	bool degraded = judge_not_ready(judge) || judge_retried(judge) || judge_late(judge) || judge_flap(judge) ||
+	                judge_surplus(judge);
 	if (degraded)
 		tell_gaps(judge, judge->evidence->operations.items[0]);
 	return degraded;

@@ -221,6 +221,23 @@ void tell_gaps(struct judge *judge, const struct operation *operation)
 		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
 }
 
+void tell_unclaimed(struct judge *judge)
+{
+	list_each(entry, &judge->evidence->unclaimed_completions) {
+		struct num own = judge->evidence->local.qpn;
+		if (entry->is_known == FLAG_NO && entry->opcode.known)
+			because(judge,
+			        "a completion in memory has the opcode %" PRId64 ", which the library does not know",
+			        entry->opcode.value);
+		else if (entry->qpn.known && own.known && entry->qpn.value != own.value)
+			because(judge, "a completion in memory names the queue pair %" PRId64 ", not %" PRId64,
+			        entry->qpn.value, own.value);
+		else if (entry->position.known)
+			because(judge, "a completion in memory names block %" PRId64 " of the send queue",
+			        entry->position.value);
+	}
+}
+
 /* ---- cross-checks that decide nothing ---- */
 
 static void tell_control(struct judge *judge)

@@ -123,7 +123,7 @@ static bool write_now(struct fab_cq *cq, const struct fab_qp *qp, const struct c
 	uint8_t *slot = (uint8_t *)(uintptr_t)cq->buf + (size_t)(cq->pi & (cq->ncqe - 1)) * cq->cqe_size;
 	struct mlx5_cqe64 *e = (void *)(slot + (cq->cqe_size == 128 ? 64 : 0));
 	uint8_t own = !!(cq->pi & cq->ncqe), format;
-	const struct fault *garble;
+	const struct fault *garble, *misplaced;
 	struct fault_site site;
 
 	if (cq->error)
@@ -137,6 +137,9 @@ static bool write_now(struct fab_cq *cq, const struct fab_qp *qp, const struct c
 	format = scatter_to_cqe(slot, cq, c);
 	fill_cqe(e, qp, c);
 	garble = fault_hit(F_GARBLED_CQE, &site);
+	misplaced = fault_hit(F_MISPLACED_CQE, &site);
+	if (misplaced)
+		e->wqe_counter = htobe16((uint16_t)(c->wqe_counter + misplaced->arg[0]));
 	own = (uint8_t)(own | (garble ? garble->arg[0] & 0xf0 : (uint64_t)(c->opcode << 4 | format)));
 	if (c->solicited)
 		own |= 2;
@@ -182,6 +185,8 @@ bool cqe_write(struct fab_cq *cq, const struct fab_qp *qp, const struct completi
 		hold(cq, qp, c, f ? now_ns() + f->arg[0] : 0);
 		return true;
 	}
+	if (fault_hit(F_CQE_TWICE, &site))
+		write_now(cq, qp, c);
 	return write_now(cq, qp, c);
 }
 

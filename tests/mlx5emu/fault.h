@@ -22,6 +22,8 @@ enum fault_kind {
 	F_ERROR,
 	F_CORRUPT,
 	F_GARBLED_CQE,
+	F_MISPLACED_CQE,
+	F_CQE_TWICE,
 	F_INTERRUPT_LOST,
 	F_CQ_OVERRUN,
 	F_PORT_DOWN,
@@ -78,6 +80,7 @@ struct fault_site {
 };
 
 int fault_parse(const char *spec, struct fault *f); /* 0 or -EINVAL */
+const char *fault_problem(void);                    /* in words, once it failed */
 void fault_help(FILE *out);
 
 int fault_add(const char *spec);

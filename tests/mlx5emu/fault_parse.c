@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,8 @@ const struct fault_info fault_table[F_KINDS] = {
 	        { 0 }, 0 },
 	[F_GARBLED_CQE] = { "garbled-cqe", "[BYTE]", "device",
 	        "a CQE with a reserved opcode (hexadecimal byte op_own, 70)", { 0x70 }, 0 },
+	[F_MISPLACED_CQE] = { "misplaced-cqe", "[N]", "device", "the CQE names the WQE N blocks further on", { 1 }, 0 },
+	[F_CQE_TWICE] = { "cqe-twice", "", "device", "the CQE is written twice", { 0 }, 0 },
 	[F_INTERRUPT_LOST] = { "interrupt-lost", "", "platform",
 	        "the CQE is there, the completion channel stays silent", { 0 }, 0 },
 	[F_CQ_OVERRUN] = { "cq-overrun", "", "device", "the adapter takes the CQ for full: CQ_ERR, no more CQEs", { 0 },
@@ -164,6 +167,7 @@ static int parse_arg(struct fault *f, const char *s, int n)
 	case F_CORRUPT:
 		return parse_corrupt_arg(f, s, n);
 	case F_MEMBER_DOWN:
+	case F_MISPLACED_CQE:
 	case F_DEVX_FAIL:
 		return n ? -EINVAL : parse_number(s, 10, &f->arg[0]);
 	case F_FW_HANG:
@@ -244,6 +248,24 @@ static int parse_selector(struct fault *f, const char *key, const char *value)
 	return -EINVAL;
 }
 
+/* Why the last one could not be parsed, for people. */
+static char problem[128];
+
+const char *fault_problem(void)
+{
+	return problem;
+}
+
+__attribute__((format(printf, 1, 2))) static int bad(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(problem, sizeof(problem), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
 static int find_kind(const char *name)
 {
 	for (int i = 0; i < F_KINDS; i++)
@@ -258,17 +280,20 @@ static int parse_head(struct fault *f, char *head)
 	int kind = word ? find_kind(word) : -1;
 
 	if (kind < 0)
-		return -EINVAL;
+		return bad("'%.40s' is no kind of fault", word ? word : "");
 	f->kind = (enum fault_kind)kind;
 	memcpy(f->arg, fault_table[kind].default_arg, sizeof(f->arg));
 	f->count = fault_table[kind].default_count;
 	for (int n = 0; (word = strtok_r(NULL, ":", &save)); n++)
 		if (parse_arg(f, word, n))
-			return -EINVAL;
+			return bad("%s does not take the argument '%.40s', but %s", fault_table[kind].name, word,
+			        *fault_table[kind].args ? fault_table[kind].args : "none");
 	if (kind == F_CORRUPT && !*f->target)
 		strcpy(f->target, "wire");
 	/* these say nothing without their argument */
-	return (kind == F_COMMAND_FAIL || kind == F_BLOCK_SYSFS) && !*f->target ? -EINVAL : 0;
+	if ((kind == F_COMMAND_FAIL || kind == F_BLOCK_SYSFS) && !*f->target)
+		return bad("%s needs an argument: %s", fault_table[kind].name, fault_table[kind].args);
+	return 0;
 }
 
 int fault_parse(const char *spec, struct fault *f)
@@ -277,20 +302,22 @@ int fault_parse(const char *spec, struct fault *f)
 
 	memset(f, 0, sizeof(*f));
 	if (strpbrk(spec, "\"\\\n") || copy_text(f->spec, sizeof(f->spec), spec))
-		return -EINVAL;
+		return bad("empty, too long, or with quotes");
 	strcpy(buf, spec);
 	part = strtok_r(buf, ",", &save);
 	/* the head is cut by a strtok_r of its own, after its end has been marked */
 	char *rest = save;
-	if (!part || parse_head(f, part))
+	if (!part)
+		return bad("empty");
+	if (parse_head(f, part))
 		return -EINVAL;
 	while ((part = strtok_r(NULL, ",", &rest))) {
 		value = strchr(part, '=');
 		if (!value)
-			return -EINVAL;
+			return bad("'%.40s' is no selector: NAME=VALUE", part);
 		*value++ = 0;
 		if (parse_selector(f, part, value))
-			return -EINVAL;
+			return bad("there is no selector %.20s, or '%.40s' is no value of it", part, value);
 	}
 	return 0;
 }

@@ -9,23 +9,31 @@ the program, $MLX5EMU_BUILD where the software device is.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 120
+TARGET = "mlx5_1"  # the device of a listener
 
 
 class Result:
-    """What a run came to: `document`, `guilty` (layers that struck, in order), `kinds`, `status`, `errors`."""
+    """What a run came to: `document`, `guilty` (layers that struck, in order), `kinds`, `status`, `errors`.
 
-    def __init__(self, arguments):
+    `other` is the document of the listener, where there was one.
+    """
+
+    def __init__(self, arguments, far):
         self.arguments = arguments
-        self.document = None
+        self.far = far
+        self.document = self.other = None
         self.guilty = []
         self.kinds = []
         self.status = None
@@ -47,9 +55,13 @@ class Result:
         operations = self.document["evidence"]["operations"] if self.document else []
         return any(operation["device_saw_doorbell"] is not None for operation in operations)
 
+    def blame(self, kind, guilty):
+        self.kinds.append(kind)
+        if guilty != "none" and guilty not in self.guilty:
+            self.guilty.append(guilty)
+
     def take_truth(self, path):
         """A device is the adapter here, or the one at the other end: the ground truth knows devices, not roles."""
-        far = self.arguments[self.arguments.index("--target-device") + 1] if "--target-device" in self.arguments else None
         try:
             with open(path, encoding="utf-8") as log:
                 events = [json.loads(line) for line in log]
@@ -57,18 +69,16 @@ class Result:
             events = []
         for event in events:
             if event["event"] == "fault":
-                guilty = event["guilty"]
-                if guilty == "device" and event["device"] == far:
-                    guilty = "remote-device"
-                self.kinds.append(event["kind"])
-                if guilty != "none" and guilty not in self.guilty:
-                    self.guilty.append(guilty)
+                far = event["guilty"] == "device" and event["device"] == self.far
+                self.blame(event["kind"], "remote-device" if far else event["guilty"])
 
     def wrong(self):
         """Why the verdict is wrong, or None. All went well is right whatever struck: nobody was hurt."""
         if self.document is None:
             return "no document"
         layer, confidence = self.verdict["layer"], self.verdict["confidence"]
+        if problem := self.wrong_at_the_other_end():
+            return problem
         if self.verdict["outcome"] == "ok":
             return self.wrong_success()
         if not self.guilty:
@@ -78,6 +88,16 @@ class Result:
         if not any(guilty in self.named for guilty in self.guilty):
             return f"{'+'.join(self.guilty)} is not among {', '.join(self.named) or 'none'}"
         return None
+
+    def wrong_at_the_other_end(self):
+        """The listener sees little; what it is certain of has to be true all the same. Its device is not remote."""
+        verdict = self.other["verdict"] if self.other else {"confidence": "none"}
+        if verdict["confidence"] != "confirmed" or verdict["layer"] == "none":
+            return None
+        swapped = {"device": "remote-device", "remote-device": "device", "remote-application": "application"}
+        if verdict["layer"] in [swapped.get(guilty, guilty) for guilty in self.guilty]:
+            return None
+        return f"confirmed {verdict['layer']} by the listener, and it was {'+'.join(self.guilty) or 'nobody'}"
 
     def wrong_success(self):
         operations = self.document["evidence"]["operations"]
@@ -104,33 +124,96 @@ def program():
     return os.environ.get("RDMADIAG", os.path.join(HERE, "../../build/rdmadiag"))
 
 
+@contextlib.contextmanager
+def started(run_options, probe_options):
+    """A probe on software devices, in a session of its own, so that one that hangs can be ended with all it started."""
+    process = subprocess.Popen(
+        [os.path.join(HERE, "run"), *run_options, "--", program(), "probe", "-j", *probe_options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+        for pipe in (process.stdout, process.stderr):
+            pipe.close()
+
+
+def ended(process, seconds):
+    """Document and errors of a probe, once it ended or had to be ended."""
+    try:
+        output, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        output, errors = process.communicate()
+    try:
+        document = json.loads(output)
+        document = document if "verdict" in document else None
+    except ValueError:
+        document = None
+    return document, errors.decode("utf-8", "replace").strip().replace("\n", " / ")
+
+
 def run(run_options, probe_options, seconds=SECONDS):
+    """Both ends in one process."""
+    far = probe_options[probe_options.index("--target-device") + 1] if "--target-device" in probe_options else None
+    result = Result([*run_options, "--", *probe_options], far)
     with tempfile.TemporaryDirectory() as scratch:
         log = os.path.join(scratch, "truth")
-        emulated = [os.path.join(HERE, "run"), "--log", log, *run_options, "--"]
-        result = Result([*run_options, "--", *probe_options])
-        # a session of its own, so that a run that hangs can be ended with all that it started
-        process = subprocess.Popen(
-            [*emulated, program(), "probe", "-j", *probe_options],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
-            output, errors = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 15)
-            output, errors = process.communicate()
-        result.status = process.returncode
-        result.errors = errors.decode("utf-8", "replace").strip().replace("\n", " / ")
-        try:
-            result.document = json.loads(output)
-            result.document = result.document if "verdict" in result.document else None
-        except ValueError:
-            pass
+        with started(["--log", log, *run_options], probe_options) as process:
+            result.document, result.errors = ended(process, seconds)
+            result.status = process.returncode
         result.take_truth(log)
-        return result
+    return result
+
+
+def kill_probe(runner):
+    """The listener itself; the script that runs it stays. True when there was one."""
+    with open(f"/proc/{runner.pid}/task/{runner.pid}/children", encoding="ascii") as file:
+        children = [int(pid) for pid in file.read().split()]
+    for pid in children:
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if b"--listen" in file.read():
+                    os.kill(pid, signal.SIGKILL)
+                    return True
+    return False
+
+
+def run_peers(near, far, probe_options, kill_after=None, seconds=SECONDS):
+    """Two hosts: a listener and its peer. `near` and `far`: options of their devices; `kill_after`: of the listener, s."""
+    killing = [] if kill_after is None else [f"(listener killed after {kill_after:.2f} s)"]
+    result = Result(["peer", *near, "listener", *far, "--", *probe_options, *killing], TARGET)
+    with tempfile.TemporaryDirectory() as scratch:
+        logs = [os.path.join(scratch, name) for name in ("near", "far")]
+        fabric = ["--fabric", os.path.join(scratch, "fabric")]
+        right = [*fabric, "--host", "right", "--device", TARGET, "--log", logs[1], *far]
+        with started(right, ["-d", TARGET, "--listen=127.0.0.1:0"]) as listener:
+            line = listener.stderr.readline().decode("utf-8", "replace")
+            if "listening on" not in line:
+                result.errors = line
+                return result
+            address = line.split()[-1]
+            left = [*fabric, "--host", "left", "--device", "mlx5_0", "--log", logs[0], *near]
+            with started(left, ["-d", "mlx5_0", "--peer", address, *probe_options]) as peer:
+                killed = False
+                if kill_after is not None:
+                    time.sleep(kill_after)
+                    killed = peer.poll() is None and kill_probe(listener)
+                result.document, result.errors = ended(peer, seconds)
+                result.status = peer.returncode
+            if killed:
+                result.blame("killed", "remote-application")
+            else:
+                result.other, _ = ended(listener, seconds)
+        for log in logs:
+            result.take_truth(log)
+    return result
 
 
 def values_at(value, parts):

@@ -310,7 +310,10 @@ static int check_fault(const char *spec)
 {
 	struct fault f;
 
-	return fault_parse(spec, &f) ? usage("no such fault, see --help") : 0;
+	if (!fault_parse(spec, &f))
+		return 0;
+	fprintf(stderr, "mlx5emu: %s; see --help\n", fault_problem());
+	return 2;
 }
 
 static uint64_t monotonic_ns(void)

@@ -50,6 +50,8 @@ fault corrupt:source "" platform errors=0 landed=0
 fault corrupt:wire:5 "" network errors=0 landed=0
 fault corrupt:target "" remote-device errors=0 landed=0
 fault garbled-cqe "--no-poll --wait 50" device cqe_present=1
+fault misplaced-cqe "--no-poll --wait 50" device cqe_present=1
+fault cqe-twice "--count 1 --no-poll --wait 50" device cqe_present=1
 fault interrupt-lost "--events --wait 200" platform completions=0 events=0 cqe_present=1
 fault port-down,t=150,port=1 "--count 2000000 --wait 5000" network status=12 local_async=10
 fault device-fatal,t=300 "--count 2000000 --wait 500" device local_async=8
@@ -80,9 +82,44 @@ for i in 1 2; do
 done
 cmp -s "$scratch/kinds1" "$scratch/kinds2" && [ -s "$scratch/kinds1" ]
 ok $? "a seed repeats itself"
-"$run" --fault no-such-thing true 2>"$scratch/err"
-[ $? -eq 2 ] && grep -q no-such-thing "$scratch/err"
-ok $? "an unknown fault is refused" "$scratch/err"
+
+# refused FAULT WORDS: status 2, and what is wrong with it in words
+refused() {
+	"$run" --fault "$1" true 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -qF -- "$2" "$scratch/err"
+	ok $? "refused: $1" "$scratch/err"
+}
+refused no-such-thing "'no-such-thing' is no kind of fault"
+refused drop:sideways "drop does not take the argument 'sideways', but [req|resp]"
+refused no-cqe:1 "but none"
+refused command-fail "command-fail needs an argument: CMD[:ERRNO]"
+refused late:3parsecs "late does not take the argument '3parsecs', but TIME"
+refused no-cqe,colour=red "no selector colour"
+refused no-cqe,guilty=nobody "'nobody' is no value of it"
+refused no-cqe,after "'after' is no selector"
+refused "" "empty"
+
+# each kind stands in the README and in --help
+"$MLX5EMU_BUILD/mlx5emu-setup" --faults >"$scratch/kinds"
+grep -oE '^  [a-z-]+' "$scratch/kinds" | while read -r kind; do
+	grep -qE "^\|.*\b$kind\b.*\|" "$here/README.md" || echo "$kind"
+done >"$scratch/out"
+[ ! -s "$scratch/out" ] && [ "$(grep -cE '^  [a-z-]+' "$scratch/kinds")" -gt 25 ]
+ok $? "each kind of fault is documented" "$scratch/out"
+
+# a schedule in a file: comments and empty lines are none
+printf '# first nothing\n\nno-cqe,after=1,count=1\n  # then\nlate:1ms\n' >"$scratch/schedule"
+rm -f "$scratch/log"
+run_has "--faults FILE" "--faults $scratch/schedule --log $scratch/log" "$traffic --count 3 --wait 200" completions=1
+grep -q '"kind":"no-cqe"' "$scratch/log" && grep -q '"kind":"late"' "$scratch/log"
+ok $? "… both of them struck" "$scratch/log"
+echo no-such-thing >"$scratch/schedule"
+"$run" --faults "$scratch/schedule" true 2>"$scratch/err"
+[ $? -eq 2 ] && grep -q "bad fault: no-such-thing" "$scratch/err"
+ok $? "--faults with a mistake in it" "$scratch/err"
+"$run" --faults "$scratch/nowhere" true 2>"$scratch/err"
+[ $? -eq 2 ] && grep -q nowhere "$scratch/err"
+ok $? "--faults without a file" "$scratch/err"
 python3 -c 'import json, sys
 for line in open(sys.argv[1]): json.loads(line)' "$scratch/log1" 2>"$scratch/err"
 ok $? "the ground truth is JSON lines" "$scratch/err"

@@ -82,6 +82,14 @@ probe "completion late beyond the deadline" stalled,degraded "$two --fault late-
 probe "a completion with a reserved opcode" stalled "$two --fault garbled-cqe,after=1" "$between" verdict.layer=undetermined \
 	evidence.foreign_completions=1
 
+probe "… and what lies in memory" stalled "$two --fault garbled-cqe:90,after=1" "$between" \
+	evidence.unclaimed_completions.0.opcode=9 evidence.unclaimed_completions.0.known=false \
+	evidence.unclaimed_completions.0.taken=true evidence.unclaimed_completions.0.bytes=null
+probe "a completion that names another request" stalled "$two --fault misplaced-cqe:2,after=1" "$between" \
+	verdict.layer=undetermined evidence.foreign_completions=1 evidence.unclaimed_completions.0.position=3
+probe "a completion too many" degraded "$two --fault cqe-twice,count=1" "$between" verdict.layer=undetermined \
+	evidence.foreign_completions=1 evidence.unclaimed_completions.0.position=0
+
 # ---- errors, and things that heal
 for fault in drop drop:resp no-ack error:15:81; do
 	probe "$fault" failed "$two --fault $fault" "$between" $o.0.wc_status=12

@@ -381,6 +381,22 @@ static void check_qpc(const struct mlx5_qpc *qpc)
 }
 
 /* As bytes: what the offsets above come to, so that a mistake in put_bits() is not shared. */
+/* Mini CQEs: seen, of this round only, in both sizes; other formats are none. */
+static void compressed_blocks(void **state)
+{
+	(void)state;
+	for (uint32_t size = 64; size <= 128; size *= 2) {
+		open_completions(size);
+		assert_false(mlx5_cqe_compressed(&completions, 0));
+		for (uint8_t format = 0; format < 4; format++) {
+			put_cqe(0, 0, format);
+			assert_true(mlx5_cqe_present(&completions, 0));
+			assert_int_equal(mlx5_cqe_compressed(&completions, 0), format == 3);
+			assert_false(mlx5_cqe_compressed(&completions, completions.entries));
+		}
+	}
+}
+
 static void qpc_bytes(void **state)
 {
 	(void)state;
@@ -746,6 +762,7 @@ int main(void)
 		cmocka_unit_test(invalid_opcode),
 		cmocka_unit_test(error_entries),
 		cmocka_unit_test(formats),
+		cmocka_unit_test(compressed_blocks),
 		cmocka_unit_test(qpc_bytes),
 		cmocka_unit_test(qpc_fields),
 		cmocka_unit_test(cqc_fields),
