@@ -94,12 +94,14 @@ RUN_TESTS = RDMADIAG=$(abspath $(O))/rdmadiag O=$(abspath $(O)) $(SRC)/tests/run
 CLI_TESTS := $(sort $(wildcard $(SRC)/tests/cli/test-*))
 MACHINE_TESTS := $(sort $(wildcard $(SRC)/tests/machines/test-*))
 MLX5_TESTS := $(sort $(wildcard $(SRC)/tests/mlx5emu/test-*.sh))
-GUEST_TESTS := $(sort $(wildcard $(SRC)/tests/guest/test-*.sh))
+# the longest first: files run side by side
+GUEST_TESTS := $(addprefix $(SRC)/tests/guest/test-,two.sh one.sh)
+GUEST_TESTS += $(filter-out $(GUEST_TESTS),$(sort $(wildcard $(SRC)/tests/guest/test-*.sh)))
 
 # Unit tests, command line, described machines, the software mlx5 device, and live ones in the guest.
 check: setup-check
 	$(Q)$(MAKE) --no-print-directory all unit-programs
-	$(Q)$(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS) $(MLX5_TESTS) $(GUEST_TESTS)
+	$(Q)$(RUN_TESTS) $(GUEST_TESTS) $(MLX5_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
 
 check-unit: setup-check all unit-programs
 	$(Q)$(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS)

@@ -12,11 +12,13 @@ program() {
 	cat >"$work/$1.sh"
 }
 
-# counts EXPECTED STATUS DESCRIPTION NAME... - the last line and the status
+# counts EXPECTED STATUS DESCRIPTION [-j N] NAME... - the last line and the status
 counts() {
-	local expected=$1 status=$2 description=$3
+	local expected=$1 status=$2 description=$3 options=()
 	shift 3
-	status_is "$status" "$description" "$here/../run-tests" -T 5 "${@/#/$work/}"
+	[ "${1-}" != -j ] || { options=(-j "$2") && shift 2; }
+	local files=("$@")
+	status_is "$status" "$description" "$here/../run-tests" -T 5 "${options[@]}" "${files[@]/#/$work/}"
 	is "$(tail -n 1 <<<"$output")" "$expected" "$description: the last line"
 }
 
@@ -52,4 +54,27 @@ counts "0 passed, 1 failed, 0 skipped" 1 "a file that is not there" absent.sh
 counts "0 passed, 0 failed, 1 skipped" 1 "nothing but skipped files" skipped.sh
 counts "0 passed, 0 failed, 0 skipped" 1 "no file at all"
 counts "5 passed, 1 failed, 1 skipped" 1 "sums over files" good.sh bad.sh groups.sh
+
+# side by side: each of the two waits for the other one
+for name in first second; do
+	program "$name" <<<"touch '$work/$name.up'; for i in {1..40}; do [ -e '$work/first.up' ] && [ -e '$work/second.up' ] && break; sleep 0.1; done
+		[ -e '$work/first.up' ] && [ -e '$work/second.up' ] && echo 'ok 1'; echo 1..1"
+done
+counts "2 passed, 0 failed, 0 skipped" 0 "two at a time" -j 2 first.sh second.sh
+rm -f "$work"/*.up
+counts "1 passed, 1 failed, 0 skipped" 1 "one at a time" -j 1 first.sh second.sh
+
+# an interruption ends all that run
+for name in one two; do
+	program "$name" <<<"echo \$\$ >'$work/$name.pid'; echo 1..1; sleep 100"
+done
+"$here/../run-tests" -j 2 "$work/one.sh" "$work/two.sh" >/dev/null 2>&1 &
+runner=$!
+both_run() { [ -s "$work/one.pid" ] && [ -s "$work/two.pid" ]; }
+ok "both run" wait_for 10 both_run
+kill -TERM "$runner"
+wait "$runner"
+is $? 143 "interrupted: status"
+none_is_left() { ! kill -0 "$(cat "$work/one.pid")" 2>/dev/null && ! kill -0 "$(cat "$work/two.pid")" 2>/dev/null; }
+ok "interrupted: none is left" none_is_left
 done_testing
