@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "model/evidence.h"
+#include "probe/listener.h"
 #include "probe/probe.h"
 #include "probe/settings.h"
 #include "probe/watcher.h"
@@ -35,13 +36,15 @@ static const struct option_help probe_options[] = {
 	{ 'd', "device", "DEV[/PORT]", "use this RDMA device (or the one of this netdev) and port" },
 	{ 'g', "gid-index", "INDEX", "use this GID" },
 	{ OPTION_TARGET_DEVICE, "target-device", "DEV[/PORT]", "write to a second device of this host" },
-	{ OPTION_LISTEN, "listen", "[[ADDR][:PORT]]", "be the target: wait for a peer (--listen=ADDR:PORT)" },
+	{ OPTION_LISTEN, "listen", "[[ADDR][:PORT]]",
+	        "be the target: wait for a peer (--listen=ADDR:PORT; TCP port 18517)" },
 	{ OPTION_KEEP, "keep", NULL, "with --listen: serve one peer after another" },
-	{ OPTION_PEER, "peer", "HOST[:PORT]", "write to the listener on HOST" },
+	{ OPTION_PEER, "peer", "HOST[:PORT]", "write to the listener on HOST (TCP port 18517)" },
 	{ OPTION_OP, "op", "OP", "write (the default), write-imm, send or read" },
 	{ OPTION_SIZE, "size", "N[,N...]", "bytes of a request, with K, M or G; two sizes by default" },
 	{ OPTION_COUNT, "count", "N", "requests of each size, one after the other (1)" },
-	{ OPTION_TIMEOUT, "timeout", "MS", "wait so long for a completion (5000)" },
+	{ OPTION_TIMEOUT, "timeout", "MS",
+	        "wait so long for each completion (5000); set-up steps have deadlines of their own" },
 	{ OPTION_BUFFER_NODE, "buffer-node", "N|nic", "NUMA node of the buffer; nic: the adapter's (the default)" },
 	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
 	{ 0 },
@@ -196,7 +199,7 @@ static int finish_run(struct probe_run *run, const struct common_options *common
 	const struct host *host = run->survey->host;
 	verdict_judge(&document->request, &document->evidence, &run->report, run->arena, &document->verdict);
 	/* Where nothing was tried, the message says all there is to say. */
-	if (common->json || status_of(document) != EXIT_NOTHING || document->evidence.control.count)
+	if (common->json || status_of(document) != EXIT_NOTHING || document->request.mode == MODE_PEER)
 		print_probe(document, common, "live", host ? &host->facts : NULL);
 	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
 		complain("%s", run->error.text);
@@ -216,10 +219,12 @@ static int give_up(const struct probe_arguments *arguments, const struct common_
 	}
 	struct resource_step *failed = resource_begin(run, SIDE_LOCAL, step);
 	resource_detail(run, failed, "%s", error->text);
-	resource_end(run, failed, error->code);
-	run_failed(run, error->code, error);
+	/* What a signal ended did not fail. */
 	if (error->code == -EINTR)
 		run->document.evidence.interrupted = FLAG_YES;
+	else
+		resource_end(run, failed, error->code);
+	run_failed(run, error->code, error);
 	finish_run(run, common);
 	return error->code == -EINTR ? EXIT_INTERRUPTED : EXIT_NOTHING;
 }
@@ -236,11 +241,12 @@ static int run_once(const struct probe_arguments *arguments, const struct common
 }
 
 /* One peer, in an arena of its own. A negative number: it was no probe, wait for another. */
-static int serve_one(const struct probe_arguments *arguments, const struct common_options *common, int fd)
+static int serve_one(
+        const struct probe_arguments *arguments, const struct common_options *common, struct listener *listener, int fd)
 {
 	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_BYTES);
 	struct probe_run *run = arena ? run_new(arena, &arguments->settings, &arguments->survey) : NULL;
-	int result = run ? probe_serve(run, fd) : -ENOMEM;
+	int result = run ? probe_serve(run, listener, fd) : -ENOMEM;
 	if (result) {
 		complain("a peer cannot be served: %s", strerror(-result));
 		return EXIT_NOTHING;
@@ -252,56 +258,86 @@ static int serve_one(const struct probe_arguments *arguments, const struct commo
 	return finish_run(run, common);
 }
 
-/* Peers would wait in vain for a listener without a device. */
-static int check_device(const struct probe_arguments *arguments, struct error *error)
+static int serve_peers(
+        const struct probe_arguments *arguments, const struct common_options *common, struct listener *listener)
 {
-	const char *device, *name = arguments->settings.device.name;
-	struct num port = { 0 };
-	return *name ? survey_resolve(&arguments->survey, name, &device, &port, error)
-	             : survey_choose(&arguments->survey, NULL, &device, &port, error);
-}
-
-static int serve_peers(const struct probe_arguments *arguments, const struct common_options *common)
-{
-	const struct probe_settings *settings = &arguments->settings;
-	struct error error = { 0 };
-	char address[300];
-	autoclose int listening = -1;
-	if (check_device(arguments, &error))
-		return give_up(arguments, common, "find-device", &error);
-	if (probe_listen(settings, &listening, address, sizeof(address), &error))
-		return give_up(arguments, common, "listen", &error);
-	complain("listening on %s", address);
+	int served = 0;
 	for (;;) {
 		int fd;
-		int result = probe_accept(listening, &fd);
-		if (result == -EINTR)
+		struct error error = { 0 };
+		int result = listener_next(listener, &fd, &error);
+		if (result == -EAGAIN) {
+			complain("%s", error.text);
+			continue;
+		}
+		if (result == -EINTR && served)
 			return EXIT_INTERRUPTED;
 		if (result) {
-			error_set(&error, result, "accepting a peer");
+			error_set(&error, result, "waiting for a peer");
 			return give_up(arguments, common, "accept", &error);
 		}
-		int status = serve_one(arguments, common, fd);
+		int status = serve_one(arguments, common, listener, fd);
+		served += status >= 0;
 		if (watcher_signal())
 			return EXIT_INTERRUPTED;
-		if (status >= 0 && !settings->keep)
+		if (status >= 0 && !arguments->settings.keep)
 			return status;
 		fflush(stdout);
 	}
 }
 
+static int listen_for_peers(const struct probe_arguments *arguments, const struct common_options *common,
+        const char *device, struct num port)
+{
+	struct error error = { 0 };
+	char address[300];
+	autocall(listener_close) struct listener listener = { .fd = -1 };
+	if (listener_open(&listener, &arguments->settings, &error))
+		return give_up(arguments, common, "listen", &error);
+	listener_describe(&listener, &arguments->survey, device, port, address, sizeof(address));
+	complain("listening on %s", address);
+	return serve_peers(arguments, common, &listener);
+}
+
+/* ---- what was asked for, against what this host has ---- */
+
+static int find_device(const struct probe_arguments *arguments, const struct device_choice *choice, const char **device,
+        struct num *port, struct error *error)
+{
+	const struct survey *survey = &arguments->survey;
+	*port = choice->port;
+	return *choice->name ? survey_resolve(survey, choice->name, device, port, error)
+	                     : survey_choose(survey, NULL, device, port, error);
+}
+
+/* 0, or a negative errno with `error`: nothing of that name is here, and peers would wait in vain for a listener. */
+static int check_devices(
+        const struct probe_arguments *arguments, const char **device, struct num *port, struct error *error)
+{
+	const struct probe_settings *settings = &arguments->settings;
+	const char *target;
+	struct num target_port;
+	int result = find_device(arguments, &settings->device, device, port, error);
+	if (!result && *settings->target.name)
+		result = find_device(arguments, &settings->target, &target, &target_port, error);
+	return result;
+}
+
 static int probe_live(struct probe_arguments *arguments, const struct common_options *common)
 {
 	struct error error = { 0 };
+	const char *device;
+	struct num port;
 	if (survey_read(&arguments->survey, &error))
 		return give_up(arguments, common, "find-device", &error);
-	int result = watcher_signals();
-	if (result) {
-		error_set(&error, result, "signals cannot be watched");
-		return give_up(arguments, common, "sigaction", &error);
-	}
+	if (survey_check_node(&arguments->survey, arguments->settings.request.buffer_node, &error))
+		return usage_error(&probe_command, "--buffer-node: %s", error.text);
+	/* Of an initiator the connection is tried first: its address may choose the device. */
+	bool by_peer = arguments->settings.request.mode == MODE_PEER && !*arguments->settings.device.name;
+	if (!by_peer && check_devices(arguments, &device, &port, &error))
+		return give_up(arguments, common, "find-device", &error);
 	if (arguments->settings.request.mode == MODE_LISTENER)
-		return serve_peers(arguments, common);
+		return listen_for_peers(arguments, common, device, port);
 	return run_once(arguments, common);
 }
 
@@ -318,6 +354,12 @@ static int run_probe(const struct command *command, int argc, char **argv, struc
 		return status - 1;
 	if (arguments.judge)
 		return judge_file(&arguments, common);
+	/* Before anything that takes time, so that no signal ends it without a document. */
+	int result = watcher_signals();
+	if (result) {
+		complain("signals cannot be watched: %s", strerror(-result));
+		return EXIT_NOTHING;
+	}
 	status = probe_live(&arguments, common);
 	survey_free(&arguments.survey);
 	return status;

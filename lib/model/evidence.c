@@ -76,6 +76,7 @@ static const struct field endpoint_fields[] = {
 	FIELD(NUMBER, struct endpoint_facts, gid_index, "GID index"),
 	FIELD(TEXT, struct endpoint_facts, gid, "GID"),
 	FIELD(TEXT, struct endpoint_facts, gid_type, "type of the GID"),
+	FIELD(FLAG, struct endpoint_facts, gid_empty, "the GID table has nothing at this index"),
 	FIELD(TEXT, struct endpoint_facts, netdev, "netdev of the GID"),
 	FIELD(NUMBER, struct endpoint_facts, netdev_mtu, "MTU of that netdev in bytes"),
 	FIELD(NUMBER, struct endpoint_facts, qpn, "queue pair number"),
@@ -113,6 +114,11 @@ static const struct field endpoint_fields[] = {
 	        "administrative state of the netdev when the evidence was gathered"),
 	FIELD(NUMBER, struct endpoint_facts, lag_port, "member of a RoCE LAG the queue pair was given, from 1"),
 	FIELD(NUMBER, struct endpoint_facts, lag_active_port, "member it uses"),
+	FIELD(NUMBER, struct endpoint_facts, route_errno, "of the route to the other end's GID; 0: there is one"),
+	FIELD(TEXT, struct endpoint_facts, route_netdev, "netdev of that route"),
+	FIELD(TEXT, struct endpoint_facts, route_source, "its source address"),
+	FIELD(TEXT, struct endpoint_facts, route_gateway, "its gateway"),
+	FIELD(TEXT, struct endpoint_facts, neighbour, "state of the next hop: reachable, stale, failed, none …"),
 	FIELD(TEXT, struct endpoint_facts, filter, "packet filters and queueing disciplines that may drop"),
 };
 RECORD(endpoint_record, endpoint_facts, endpoint_fields);
@@ -274,6 +280,28 @@ static const struct field tcp_fields[] = {
 };
 static RECORD(tcp_record, tcp_facts, tcp_fields);
 
+static const struct field reach_fields[] = {
+	FIELD(NUMBER, struct reach_facts, tcp_errno,
+	        "of a TCP connection between the GIDs' addresses; 0 and 111 are answers"),
+	FIELD(FLAG, struct reach_facts, ping, "a small ping between them is answered"),
+	FIELD(FLAG, struct reach_facts, full_ping, "one as large as a packet of the queue pair"),
+	FIELD(NUMBER, struct reach_facts, full_ping_bytes, "bytes of that IP packet"),
+};
+static RECORD(reach_record, reach_facts, reach_fields);
+
+static const struct field peer_report_fields[] = {
+	FIELD(NUMBER, struct peer_report, posted, "work requests it posted"),
+	FIELD(NUMBER, struct peer_report, completed, "of them succeeded"),
+	FIELD_OF_NAMES(struct peer_report, opcode, operation_names, "the request that ended its run"),
+	FIELD(NUMBER, struct peer_report, bytes, "payload of that"),
+	FIELD(NUMBER, struct peer_report, wc_status, "status of its completion, null: none came"),
+	FIELD(NUMBER, struct peer_report, vendor_err, "the vendor's code"),
+	FIELD(TEXT, struct peer_report, step, "step of its set-up that failed"),
+	FIELD_AS(NUMBER, struct peer_report, error, "errno", "of that step"),
+	FIELD(TEXT, struct peer_report, text, "in its words"),
+};
+RECORD(peer_report_record, peer_report, peer_report_fields);
+
 static const struct field notification_fields[] = {
 	FIELD(FLAG, struct notification_facts, armed, "completion queue armed, and polled once more after that"),
 	FIELD(FLAG, struct notification_facts, delivered, "completion channel became readable"),
@@ -317,6 +345,8 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, last_poll_ns, "begin of the last of them"),
 	FIELD_OF(RECORD, struct evidence, notification, notification_record, "waiting by event, null: by polling"),
 	FIELD_OF(RECORD, struct evidence, tcp, tcp_record, "the control connection"),
+	FIELD_OF(RECORD, struct evidence, reachability, reach_record, "IP between the same addresses"),
+	FIELD_OF(RECORD, struct evidence, peer_report, peer_report_record, "what the initiator said of its run"),
 	FIELD_OF(RECORD, struct evidence, stuck, stuck_record, "step that had not ended at the deadline"),
 	FIELD(NUMBER, struct evidence, deadline_ns, "when waiting was given up, null: it was not"),
 	FIELD(FLAG, struct evidence, same_port_loopback, "the packets need not leave the adapter"),

@@ -46,6 +46,8 @@ struct endpoint_facts {
 	const char *link_layer;
 	struct num gid_index;
 	const char *gid, *gid_type, *netdev;
+	enum flag gid_empty; /* the GID table was read, and has nothing at this index (or at any, where none was chosen)
+	                      */
 	struct num netdev_mtu;
 	struct num qpn, psn, lid, active_mtu, path_mtu;
 	struct num numa_node;
@@ -66,6 +68,10 @@ struct endpoint_facts {
 	enum flag may_lock_memory;            /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
 	struct num lag_port, lag_active_port; /* member of a RoCE LAG that the queue pair was given, and that it uses */
 	enum flag netdev_up; /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	/* The way from its GID to the other end's, as the kernel has it when the evidence is gathered. */
+	struct num route_errno; /* 0: there is one */
+	const char *route_netdev, *route_source, *route_gateway;
+	const char *neighbour; /* of the next hop, in the words of `ip neigh`; "none": no entry */
 	/* Packet filters and queueing disciplines of this host that may drop; "": none found, NULL: not looked. */
 	const char *filter;
 };
@@ -196,6 +202,25 @@ struct tcp_facts {
 	const char *local, *remote; /* addresses with ports */
 };
 
+/* TCP and ping between the addresses of the two GIDs: a cross-check of L3 that never clears the RoCE path. */
+struct reach_facts {
+	struct num tcp_errno; /* 0: connected; ECONNREFUSED is an answer of the host as well */
+	enum flag ping, full_ping;
+	struct num full_ping_bytes; /* of the IP packet, as large as those of the queue pair */
+};
+
+/* What the initiator told the target of its own run; NULL: it said nothing. */
+struct peer_report {
+	struct num posted, completed;
+	int opcode; /* of the request that ended the run, enum operation_code */
+	struct num bytes;
+	struct num wc_status; /* unknown: it got no completion */
+	struct num vendor_err;
+	const char *step; /* of the set-up, where that failed */
+	struct num error; /* "errno" */
+	const char *text;
+};
+
 /* Waiting for a completion by event instead of by polling. */
 struct notification_facts {
 	enum flag armed;     /* was the CQ armed when the completion was waited for, and polled once more after that */
@@ -230,6 +255,8 @@ struct evidence {
 	struct num polls, last_poll_ns; /* calls of ibv_poll_cq() while waiting, and when the last of them began */
 	struct notification_facts *notification; /* NULL: polled */
 	struct tcp_facts *tcp;
+	struct reach_facts *reachability; /* NULL: not tried */
+	struct peer_report *peer_report;  /* only a target has it */
 	struct stuck_step *stuck;
 	struct num deadline_ns;       /* when waiting ended without what was waited for; unknown: it did not */
 	enum flag same_port_loopback; /* the packets need not leave the adapter */
@@ -292,6 +319,6 @@ extern const char *const outcome_names[OUTCOME_COUNT];
 extern const char *const layer_names[LAYER_COUNT];
 extern const char *const confidence_names[CONFIDENCE_COUNT];
 
-extern const struct record probe_record, evidence_record, endpoint_record, verdict_record;
+extern const struct record probe_record, evidence_record, endpoint_record, verdict_record, peer_report_record;
 
 #endif

@@ -181,7 +181,7 @@ static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, b
 	return note_loss(supervisor, 0, signal);
 }
 
-static int give_up(struct supervisor *supervisor, enum ending ending, bool *again)
+static int give_up(struct supervisor *supervisor, enum ending ending, struct error *error, bool *again)
 {
 	switch (ending) {
 	case STUCK:
@@ -189,19 +189,20 @@ static int give_up(struct supervisor *supervisor, enum ending ending, bool *agai
 		/* It may have gone on just before the signal came: then no call is to blame. */
 		if (__atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE) != supervisor->started_ns)
 			return 0;
-		int error = note_loss(supervisor, supervisor->call_ms, 0);
+		int lost = note_loss(supervisor, supervisor->call_ms, 0);
 		/* A driver that hangs tends to hang for each of its devices. */
 		supervisor->call_ms =
 		        supervisor->call_ms / 2 < LEAST_MS ? supervisor->call_ms : supervisor->call_ms / 2;
-		return error;
+		return lost;
 	case OVERALL:
 		supervisor->result->overall_ms = supervisor->overall_ms;
 		if (supervisor->shared->watch.started_ns)
 			(void)note_loss(supervisor, supervisor->overall_ms, 0);
-		return -ETIMEDOUT;
+		return error_say(
+		        error, -ETIMEDOUT, "collecting ended at its deadline of %u ms", supervisor->overall_ms);
 	default:
 		supervisor->result->interrupted = caught;
-		return -EINTR;
+		return error_say(error, -EINTR, "interrupted while this host was looked at");
 	}
 }
 
@@ -229,7 +230,7 @@ static int run_worker(struct supervisor *supervisor, struct error *error, bool *
 		return reap(supervisor, pid, error, again);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, WNOHANG);
-	return give_up(supervisor, ending, again);
+	return give_up(supervisor, ending, error, again);
 }
 
 static int supervise(struct supervisor *supervisor, struct error *error)

@@ -212,6 +212,23 @@ void channel_complain(struct channel *channel, const char *step, const struct er
 	channel_send(channel, &error_message_record, &message, run_now(channel->run) + PATIENCE_NS, &ignored);
 }
 
+void channel_turn_away(int fd)
+{
+	struct error_message message = {
+		.type = "error", .step = "hello", .error = num(EBUSY), .text = "it serves another peer at the moment"
+	};
+	json_object *object = record_to_json(&error_message_record, &message);
+	autofree char *text = object ? json_text(object, false) : NULL;
+	json_object_put(object);
+	char unread[LENGTH_SIZE + HELLO_LIMIT];
+	uint32_t head = text ? htonl((uint32_t)strlen(text)) : 0;
+	/* Closing a socket with something unread in it resets the connection, and this message with it. */
+	while (recv(fd, unread, sizeof(unread), MSG_DONTWAIT) > 0)
+		continue;
+	if (text && send(fd, &head, LENGTH_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT) == LENGTH_SIZE)
+		(void)!send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* ---- the socket ---- */
 
 int channel_open(struct channel *channel, struct probe_run *run, int fd)
@@ -251,7 +268,24 @@ static int connect_to(
 	return result;
 }
 
-static int resolve(const char *host, uint16_t port, struct addrinfo **list, struct error *error)
+/* There is no errno for a name; these come closest, and no connect(2) gives them. */
+static int resolver_errno(int code)
+{
+	switch (code) {
+	case EAI_AGAIN:
+		return -EAGAIN;
+	case EAI_SYSTEM:
+		return errno ? -errno : -EIO;
+	case EAI_MEMORY:
+		return -ENOMEM;
+	case EAI_FAIL:
+		return -EIO;
+	default:
+		return -ENOENT;
+	}
+}
+
+int channel_resolve(const char *host, uint16_t port, struct addrinfo **list, struct error *error)
 {
 	char service[8];
 	snprintf(service, sizeof(service), "%u", port);
@@ -261,24 +295,30 @@ static int resolve(const char *host, uint16_t port, struct addrinfo **list, stru
 		hints.ai_flags = AI_NUMERICSERV; /* addresses of a family that only loopback has here */
 		code = getaddrinfo(host, service, &hints, list);
 	}
-	return code ? error_say(error, -EHOSTUNREACH, "%s: %s", host, gai_strerror(code)) : 0;
+	return code ? error_say(error, resolver_errno(code), "%s: %s", host, gai_strerror(code)) : 0;
 }
 
-int channel_connect(struct channel *channel, struct probe_run *run, const char *host, uint16_t port,
-        int64_t deadline_ns, struct error *error)
+bool channel_is_address(const char *host)
 {
-	struct addrinfo *list = NULL;
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST }, *list;
+	bool is_address = !getaddrinfo(host, NULL, &hints, &list);
+	if (is_address)
+		freeaddrinfo(list);
+	return is_address;
+}
+
+int channel_connect(struct channel *channel, struct probe_run *run, const struct addrinfo *list, int64_t deadline_ns,
+        struct error *error)
+{
 	*channel = (struct channel){ .fd = -1, .run = run };
-	int result = resolve(host, port, &list, error);
-	if (result)
-		return result;
+	int result = -EADDRNOTAVAIL;
 	for (const struct addrinfo *address = list; address; address = address->ai_next) {
 		result = connect_to(channel, run, address, deadline_ns);
 		if (!result || result == -EINTR)
 			break;
 	}
-	freeaddrinfo(list);
-	return result ? error_set(error, result, "%s, TCP port %u", host, port) : 0;
+	const struct probe_settings *settings = run->settings;
+	return result ? error_set(error, result, "%s, TCP port %u", settings->host, settings->tcp_port) : 0;
 }
 
 /* ---- facts ---- */

@@ -8,6 +8,7 @@
 #include "probe/run.h"
 
 #include <json-c/json.h>
+#include <netdb.h>
 #include <stdbool.h>
 
 struct channel {
@@ -46,10 +47,16 @@ int channel_expect(struct channel *channel, const char *type, const struct recor
         int64_t deadline_ns, struct error *error);
 /* Tells the other end what went wrong; it may be gone. */
 void channel_complain(struct channel *channel, const char *step, const struct error *error);
+/* Tells a peer that waits at this socket that the listener serves another one. Never waits. */
+void channel_turn_away(int fd);
 
-/* Connects to HOST and PORT, trying all of its addresses. */
-int channel_connect(struct channel *channel, struct probe_run *run, const char *host, uint16_t port,
-        int64_t deadline_ns, struct error *error);
+/* The addresses of HOST, for freeaddrinfo(3). 0, or -ENOENT, -EAGAIN … with `error` where the name is not known. */
+int channel_resolve(const char *host, uint16_t port, struct addrinfo **list, struct error *error);
+/* Is it an address as numbers, for which nobody has to be asked? */
+bool channel_is_address(const char *host);
+/* Connects to the first of these addresses that answers. */
+int channel_connect(struct channel *channel, struct probe_run *run, const struct addrinfo *list, int64_t deadline_ns,
+        struct error *error);
 /* Takes a connected socket. */
 int channel_open(struct channel *channel, struct probe_run *run, int fd);
 void channel_close(struct channel *channel);

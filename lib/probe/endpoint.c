@@ -5,6 +5,7 @@
 #include "model/host.h"
 #include "probe/filters.h"
 #include "probe/gid_choice.h"
+#include "probe/route.h"
 #include "probe/words.h"
 #include "source/rdma_words.h"
 #include "source/verbs_live.h"
@@ -144,9 +145,13 @@ static int query_port(struct endpoint *endpoint, uint8_t port, struct error *err
 /* The port asked for, else the first that is active, else the first. */
 static int choose_port(struct endpoint *endpoint, struct num wanted, int ports, struct error *error)
 {
-	if (wanted.known && wanted.value > ports)
+	if (wanted.known && wanted.value > ports) {
+		struct resource_step *step = resource_begin(endpoint->run, endpoint->side, "ibv_query_port");
+		resource_detail(endpoint->run, step, "port %d", (int)wanted.value);
+		resource_end(endpoint->run, step, -EINVAL);
 		return error_say(error, -EINVAL, "%s has no port %d, only 1 to %d", endpoint->facts->device,
 		        (int)wanted.value, ports);
+	}
 	int first = wanted.known ? (int)wanted.value : 1, last = wanted.known ? first : ports;
 	for (int port = first; port <= last; port++) {
 		int result = query_port(endpoint, (uint8_t)port, error);
@@ -217,6 +222,21 @@ static const struct ibv_gid_entry *best_entry(const struct endpoint *endpoint, c
 	return fits && (same || !by_address) ? advised : best;
 }
 
+static bool is_beyond_table(const struct endpoint *endpoint, struct num index)
+{
+	return index.known && endpoint->port_attr.gid_tbl_len > 0 && index.value >= endpoint->port_attr.gid_tbl_len;
+}
+
+/* A request beyond a limit of the device explains why it failed. */
+static void compare_limit(struct resource_step *step, const char *name, int64_t asked, int64_t limit)
+{
+	if (!step || num_is(step->error, 0) || asked <= limit)
+		return;
+	step->limit_name = name;
+	step->asked = num(asked);
+	step->limit = num(limit);
+}
+
 /*
  * An index that the operator asked for is used even when its slot is empty: what the kernel answers to it is the
  * evidence.
@@ -229,7 +249,14 @@ static int choose_gid(struct endpoint *endpoint, const struct endpoint_wish *wis
 	size_t count = 0;
 	int result = gid_table_read(endpoint->context, endpoint->port, &endpoint->port_attr, &entries, &count);
 	resource_detail(run, step, "%zu entries", count);
-	resource_end(run, step, result);
+	bool beyond = !result && is_beyond_table(endpoint, wish->gid_index);
+	resource_end(run, step, beyond ? -EINVAL : result);
+	if (beyond) {
+		int last = endpoint->port_attr.gid_tbl_len - 1;
+		compare_limit(step, "last index of the GID table", wish->gid_index.value, last);
+		return error_say(error, -EINVAL, "%s/%d has no GID index %d: its table ends at %d",
+		        endpoint->facts->device, endpoint->port, (int)wish->gid_index.value, last);
+	}
 	if (result)
 		return FAIL(result, "%s/%d: GID table", endpoint->facts->device, endpoint->port);
 	endpoint->gid_index = wish->gid_index.known ? (int)wish->gid_index.value : -1;
@@ -244,6 +271,7 @@ static int choose_gid(struct endpoint *endpoint, const struct endpoint_wish *wis
 		endpoint->gid_index = -1;
 	if (endpoint->gid_index >= 0)
 		endpoint->facts->gid_index = num(endpoint->gid_index);
+	endpoint->facts->gid_empty = flag(!entry && !by_lid);
 	if (!entry && !by_lid)
 		report_missing(&run->report, "gid", endpoint->facts->device, 0,
 		        wish->gid_index.known
@@ -274,8 +302,7 @@ static void look_at_netdev(struct endpoint *endpoint)
 	run_enter(endpoint->run, "reading /sys/class/net", STEP_LIMIT_MS);
 	describe_netdev(endpoint->origin, endpoint->run->arena, endpoint->facts);
 	run_leave(endpoint->run);
-	if (!endpoint->facts->filter)
-		filters_look(endpoint->run, endpoint->origin, endpoint->facts);
+	filters_look(endpoint->run, endpoint->origin, endpoint->side);
 }
 
 int endpoint_open(struct endpoint *endpoint, struct probe_run *run, int side, const struct endpoint_wish *wish,
@@ -319,16 +346,6 @@ static unsigned int rights_needed(const struct endpoint *endpoint)
 	default:
 		return IBV_ACCESS_LOCAL_WRITE;
 	}
-}
-
-/* A request beyond a limit of the device explains why it failed. */
-static void compare_limit(struct resource_step *step, const char *name, int64_t asked, int64_t limit)
-{
-	if (!step || num_is(step->error, 0) || asked <= limit)
-		return;
-	step->limit_name = name;
-	step->asked = num(asked);
-	step->limit = num(limit);
 }
 
 /* Longer messages would fail with the first request. The evidence has sizes and limit, so the verdict says it itself.
@@ -589,6 +606,8 @@ void endpoint_sample(struct endpoint *endpoint, bool first)
 		return;
 	sample_port(endpoint);
 	look_at_netdev(endpoint);
+	if (run_evidence(endpoint->run)->same_port_loopback != FLAG_YES)
+		route_look(endpoint->run, endpoint->origin, endpoint->side);
 }
 
 static void keep_event(struct endpoint *endpoint, const struct ibv_async_event *event)

@@ -6,6 +6,7 @@
 #include "source/nl_attr.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/netfilter.h>
@@ -15,6 +16,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,19 @@ __attribute__((format(printf, 2, 3))) static void say(struct filter_text *out, c
 	int length = vsnprintf(out->text + out->used, left, format, args);
 	va_end(args);
 	out->used += length < 0 ? 0 : (size_t)length < left ? (size_t)length : left - 1;
+}
+
+__attribute__((format(printf, 3, 4))) static void keep_count(
+        struct filter_text *out, int64_t dropped, const char *format, ...)
+{
+	if (out->count == FILTER_COUNTS)
+		return;
+	struct filter_count *count = &out->counts[out->count++];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(count->name, sizeof(count->name), format, args);
+	va_end(args);
+	count->dropped = dropped;
 }
 
 /* ---- nftables (linux/netfilter/nf_tables.h) ---- */
@@ -89,8 +104,19 @@ int filters_parse_chains(const void *data, size_t length, struct filter_text *ou
 /* What the expressions of one rule say. */
 struct rule_facts {
 	bool drops;
-	bool names_port; /* compares two bytes with the port of RoCE v2 */
+	bool names_port;    /* compares two bytes with the port of RoCE v2 */
+	struct num packets; /* that passed all of its matches; unknown: it has no counter behind them */
 };
+
+static struct num packets_of(const struct nlattr *data)
+{
+	const struct nlattr *counter[NFTA_COUNTER_PACKETS + 1];
+	uint64_t packets;
+	nl_nested(data, counter, NFTA_COUNTER_PACKETS);
+	if (nl_u64(counter[NFTA_COUNTER_PACKETS], &packets))
+		return (struct num){ 0 };
+	return num((int64_t)(be64toh(packets) & INT64_MAX));
+}
 
 static bool is_drop(const struct nlattr *data)
 {
@@ -123,7 +149,11 @@ static int take_expression(const struct nlattr *element, void *data)
 		facts->drops |= is_drop(table[NFTA_EXPR_DATA]);
 	else if (!strcmp(name, "reject"))
 		facts->drops = true;
-	else if (!strcmp(name, "cmp"))
+	else if (!strcmp(name, "counter"))
+		facts->packets = packets_of(table[NFTA_EXPR_DATA]);
+	else
+		facts->packets = (struct num){ 0 }; /* what was counted may not match this */
+	if (!strcmp(name, "cmp"))
 		facts->names_port |= compares_port(table[NFTA_EXPR_DATA]);
 	return MNL_CB_OK;
 }
@@ -140,6 +170,13 @@ static int take_rule(const struct nlmsghdr *message, void *out)
 	if (facts.drops)
 		say(out, "nft %s %s %s: a rule drops%s", family_name(message), text_of(table[NFTA_RULE_TABLE]),
 		        text_of(table[NFTA_RULE_CHAIN]), facts.names_port ? " UDP port 4791" : "");
+	uint64_t handle = 0;
+	if (table[NFTA_RULE_HANDLE])
+		nl_u64(table[NFTA_RULE_HANDLE], &handle);
+	if (facts.drops && facts.packets.known)
+		keep_count(out, facts.packets.value, "nft %s %.32s %.32s rule %" PRIu64 "%s", family_name(message),
+		        text_of(table[NFTA_RULE_TABLE]), text_of(table[NFTA_RULE_CHAIN]), be64toh(handle),
+		        facts.names_port ? " (UDP 4791)" : "");
 	return 0;
 }
 
@@ -176,14 +213,25 @@ static uint32_t netem_loss(const struct nlattr *options)
 	return qopt.loss;
 }
 
+/* struct tc_stats of linux/pkt_sched.h. */
+static struct num qdisc_drops(const struct nlattr *stats)
+{
+	struct tc_stats values;
+	if (!stats || mnl_attr_get_payload_len(stats) < offsetof(struct tc_stats, drops) + sizeof(values.drops))
+		return (struct num){ 0 };
+	memcpy(&values.drops, (const char *)mnl_attr_get_payload(stats) + offsetof(struct tc_stats, drops),
+	        sizeof(values.drops));
+	return num(values.drops);
+}
+
 static int take_qdisc(const struct nlmsghdr *message, void *data)
 {
 	const struct qdisc_search *search = data;
-	const struct nlattr *table[TCA_OPTIONS + 1];
+	const struct nlattr *table[TCA_STATS + 1];
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct tcmsg))
 		return -EBADMSG;
 	const struct tcmsg *head = mnl_nlmsg_get_payload(message);
-	nl_attributes(message, sizeof(*head), table, TCA_OPTIONS);
+	nl_attributes(message, sizeof(*head), table, TCA_STATS);
 	const char *kind = text_of(table[TCA_KIND]);
 	if (head->tcm_ifindex != search->ifindex || is_plain(kind))
 		return 0;
@@ -193,6 +241,10 @@ static int take_qdisc(const struct nlmsghdr *message, void *data)
 		say(search->out, "netem on %s: loss %.3g %%", search->netdev, (double)loss * 100.0 / UINT32_MAX);
 	else
 		say(search->out, "queueing discipline %s on %s", kind, search->netdev);
+	struct num drops = qdisc_drops(table[TCA_STATS]);
+	if (drops.known)
+		keep_count(search->out, drops.value, "qdisc %.32s on %.32s handle %x", kind, search->netdev,
+		        head->tcm_handle);
 	return 0;
 }
 
@@ -278,8 +330,28 @@ static bool passes_the_stack(const struct endpoint_facts *facts)
 	return facts->driver && (!strcmp(facts->driver, "rdma_rxe") || !strcmp(facts->driver, "siw"));
 }
 
-void filters_look(struct probe_run *run, struct origin *origin, struct endpoint_facts *facts)
+/* A rule that is new at the second look is left out: since when it drops is not known. */
+static void keep_counts(struct probe_run *run, int side, const struct filter_text *found, bool first)
 {
+	struct evidence *evidence = run_evidence(run);
+	for (size_t i = 0; i < found->count; i++) {
+		const struct filter_count *count = &found->counts[i];
+		struct counter_change *change = first ? list_add(run->arena, &evidence->counters) : NULL;
+		if (change)
+			*change = (struct counter_change){ .side = side,
+				.name = arena_strdup(run->arena, count->name),
+				.before = num(count->dropped),
+				.after = num(count->dropped) };
+		list_each(known, &evidence->counters)
+			if (!first && known->side == side && known->name && !strcmp(known->name, count->name))
+				known->after = num(count->dropped);
+	}
+}
+
+void filters_look(struct probe_run *run, struct origin *origin, int side)
+{
+	struct endpoint_facts *facts = run_facts(run, side);
+	bool first = !facts->filter;
 	struct filter_text found = { 0 };
 	if (!passes_the_stack(facts))
 		return;
@@ -292,7 +364,8 @@ void filters_look(struct probe_run *run, struct origin *origin, struct endpoint_
 	if (result)
 		report_missing(&run->report, "filter", "host", result, "packet filters and queueing disciplines: %s",
 		        strerror(-result));
+	keep_counts(run, side, &found, first);
 	/* What was found is a fact; that nothing more is there only if all was looked at. */
-	if (!result || found.used)
+	if (first && (!result || found.used))
 		facts->filter = arena_strdup(run->arena, found.text);
 }

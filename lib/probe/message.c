@@ -45,6 +45,7 @@ RECORD(clock_message_record, clock_message, clock_fields);
 static const struct field posted_fields[] = {
 	TYPE(posted_message),
 	FIELD(NUMBER, struct posted_message, posted, "requests posted"),
+	FIELD_OF(RECORD, struct posted_message, report, peer_report_record, "what became of them"),
 };
 RECORD(posted_record, posted_message, posted_fields);
 

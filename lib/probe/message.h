@@ -27,6 +27,7 @@
 enum {
 	PROTOCOL_VERSION = 1,
 	MESSAGE_LIMIT = 512 << 10, /* bytes of one message */
+	HELLO_LIMIT = 32 << 10,    /* of the first one */
 };
 
 struct hello_message {
@@ -53,7 +54,8 @@ struct clock_message { /* ping and pong */
 
 struct posted_message { /* done and ask */
 	const char *type;
-	struct num posted; /* requests that were posted */
+	struct num posted;          /* requests that were posted */
+	struct peer_report *report; /* ask only: what became of them */
 };
 
 struct ok_message {

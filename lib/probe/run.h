@@ -26,6 +26,8 @@ struct run_step {
 	int64_t limit_ns; /* time of the run at which the parent gives it up */
 };
 
+struct listener;
+
 struct probe_run {
 	struct arena *arena;
 	const struct probe_settings *settings;
@@ -34,10 +36,11 @@ struct probe_run {
 	struct report report;
 	uint64_t epoch_ns; /* CLOCK_MONOTONIC at the start */
 	struct run_step step;
-	int stop;           /* the signal that asked for an end; 0: none */
-	int finished;       /* the child came to its end */
-	bool greeted;       /* of a target: the peer introduced itself as a probe */
-	struct error error; /* the first thing that went wrong, for people */
+	int stop;                  /* the signal that asked for an end; 0: none */
+	int finished;              /* the child came to its end */
+	bool greeted;              /* of a target: the peer introduced itself as a probe */
+	struct listener *listener; /* the parent's, which looks at it meanwhile; NULL: not listening */
+	struct error error;        /* the first thing that went wrong, for people */
 };
 
 /* A new run in `arena`; NULL without memory. */

@@ -5,6 +5,7 @@
 #include "probe/counters.h"
 #include "probe/endpoint.h"
 #include "probe/layout.h"
+#include "probe/reach.h"
 #include "probe/session.h"
 #include "probe/transfer.h"
 
@@ -39,15 +40,31 @@ static int64_t deadline_in(const struct initiator *initiator, int64_t ms)
 
 /* ---- up to READY ---- */
 
+/* Names are resolved without a deadline of ours: the resolver has its own. */
+static int resolve_step(struct initiator *initiator, struct addrinfo **list, struct error *error)
+{
+	enum { RESOLVER_MS = 30000 };
+	struct probe_run *run = initiator->run;
+	const struct probe_settings *settings = run->settings;
+	if (channel_is_address(settings->host))
+		return channel_resolve(settings->host, settings->tcp_port, list, error);
+	struct resource_step *step = resource_begin(run, SIDE_LOCAL, "getaddrinfo");
+	run_enter(run, "getaddrinfo", RESOLVER_MS);
+	int result = channel_resolve(settings->host, settings->tcp_port, list, error);
+	resource_detail(run, step, "%s", result ? error->text : settings->host);
+	return resource_end(run, step, result);
+}
+
 static int connect_step(struct initiator *initiator, struct error *error)
 {
 	struct probe_run *run = initiator->run;
-	const struct probe_settings *settings = run->settings;
-	/* Names are resolved without a deadline of ours: the resolver has its own. */
-	enum { RESOLVER_MS = 30000 };
-	struct control_step *step = control_begin(run, "connect", CONNECT_MS + RESOLVER_MS);
-	int result = channel_connect(&initiator->channel, run, settings->host, settings->tcp_port,
-	        deadline_in(initiator, CONNECT_MS), error);
+	struct addrinfo *list = NULL;
+	int result = resolve_step(initiator, &list, error);
+	if (result)
+		return result;
+	struct control_step *step = control_begin(run, "connect", CONNECT_MS);
+	result = channel_connect(&initiator->channel, run, list, deadline_in(initiator, CONNECT_MS), error);
+	freeaddrinfo(list);
 	return control_end(run, step, result, error);
 }
 
@@ -240,11 +257,46 @@ static void adopt_evidence(struct probe_run *run, struct evidence *theirs)
 	evidence->remote.alive = FLAG_YES;
 }
 
+static const char *failed_step(const struct evidence *evidence)
+{
+	list_each(step, &evidence->resources)
+		if (step->side == SIDE_LOCAL && step->error.known && step->error.value)
+			return step->step;
+	list_each(transition, &evidence->transitions)
+		if (transition->side == SIDE_LOCAL && transition->error.known && transition->error.value)
+			return transition->to;
+	return NULL;
+}
+
+/* For the verdict of the other end, which sees nothing of all this. */
+static struct peer_report report_of(const struct initiator *initiator, const struct error *error)
+{
+	const struct evidence *evidence = run_evidence(initiator->run);
+	const struct operation *last = initiator->transfer.pending;
+	if (last && !num_is(last->post_errno, 0))
+		last = NULL;
+	struct peer_report report = { .posted = num(initiator->transfer.posted),
+		.completed = evidence->operations_completed };
+	if (last) {
+		report.opcode = last->opcode;
+		report.bytes = last->bytes;
+		report.wc_status = last->wc_status;
+		report.vendor_err = last->vendor_err;
+	}
+	if (error->code && !last) {
+		report.step = failed_step(evidence);
+		report.error = num(-error->code);
+		report.text = error->text;
+	}
+	return report;
+}
+
 /* Asked for whatever happened: the other end's view separates what one side alone cannot. */
-static void fetch_evidence(struct initiator *initiator, bool hello_sent)
+static void fetch_evidence(struct initiator *initiator, bool hello_sent, const struct error *why)
 {
 	struct probe_run *run = initiator->run;
-	struct posted_message ask = { .type = "ask", .posted = num(initiator->transfer.posted) };
+	struct peer_report report = report_of(initiator, why);
+	struct posted_message ask = { .type = "ask", .posted = report.posted, .report = &report };
 	struct evidence_message answer = { 0 };
 	struct error error = { 0 };
 	if (!hello_sent)
@@ -269,7 +321,7 @@ static void fetch_evidence(struct initiator *initiator, bool hello_sent)
 	channel_send(&initiator->channel, &plain_record, &bye, run_now(run), &error);
 }
 
-static void gather(struct initiator *initiator, bool ended_badly, bool hello_sent)
+static void gather(struct initiator *initiator, const struct error *why, bool ended_badly, bool hello_sent)
 {
 	struct probe_run *run = initiator->run;
 	struct endpoint *endpoint = &initiator->endpoint;
@@ -284,7 +336,10 @@ static void gather(struct initiator *initiator, bool ended_badly, bool hello_sen
 	counters_after(&initiator->counters, endpoint->origin, run, SIDE_LOCAL);
 	/* Before anything new is sent: what is still unacknowledged then is old. */
 	channel_describe(&initiator->channel);
-	fetch_evidence(initiator, hello_sent);
+	/* Never before the requests: it would resolve the neighbour that they are to find as it is. */
+	if (ended_badly && !run_stopped(run) && endpoint->context)
+		reach_check(run, run->settings->tcp_port);
+	fetch_evidence(initiator, hello_sent, why);
 	if (initiator->transfer.endpoint)
 		transfer_look_again(&initiator->transfer);
 }
@@ -324,7 +379,7 @@ static int run_initiator(struct initiator *initiator, struct error *error)
 			result = done_and_ok(initiator, error);
 	}
 	session_observers(run, &initiator->endpoint, "peer");
-	gather(initiator, result != 0, hello_sent);
+	gather(initiator, error, result != 0, hello_sent);
 	session_device(run, &initiator->endpoint);
 	transfer_finish(&initiator->transfer);
 	return result;

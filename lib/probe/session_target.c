@@ -181,6 +181,7 @@ static int answer_ask(struct service *service, const struct incoming *incoming, 
 	if (result)
 		return result;
 	verify(service, ask.posted);
+	run_evidence(run)->peer_report = ask.report;
 	endpoint_sample(&service->endpoint, false);
 	endpoint_events(&service->endpoint);
 	counters_after(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
@@ -246,6 +247,8 @@ static int run_service(struct service *service, struct error *error)
 		channel_complain(&service->channel, "prepare", error);
 	if (!result) {
 		result = serve(service, error);
+		if (result)
+			control_end(run, control_begin(run, "done", 0), result, error);
 	} else if (run->greeted && !service->channel.closed && !run_stopped(run)) {
 		struct error ignored;
 		serve(service, &ignored);

@@ -72,6 +72,14 @@ static void join_names(const struct host *host, char *out, size_t size)
 			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", device->name);
 }
 
+static int check_port(const struct rdma_device *device, struct num port, struct error *error)
+{
+	if (!port.known || !device->ports.count || device_port(device, port.value))
+		return 0;
+	return error_say(error, -EINVAL, "%s has no port %d, only %s%u", device->name, (int)port.value,
+	        device->ports.count > 1 ? "1 to " : "", device->ports.count);
+}
+
 int survey_resolve(
         const struct survey *survey, const char *name, const char **device, struct num *port, struct error *error)
 {
@@ -87,7 +95,26 @@ int survey_resolve(
 	if (!port->known)
 		*port = port_of_netdev(found, name);
 	*device = found->name;
-	return 0;
+	return check_port(found, *port, error);
+}
+
+int survey_check_node(const struct survey *survey, const char *node, struct error *error)
+{
+	struct num wanted = parse_num(node, 10);
+	if (!wanted.known || !survey->host || !survey->host->numa_nodes.count)
+		return 0;
+	const struct numa_node *found = host_node(survey->host, wanted.value);
+	if (found && !num_is(found->memory_bytes, 0))
+		return 0;
+	if (found)
+		return error_say(error, -EINVAL, "NUMA node %s has no memory", node);
+	char list[64] = "";
+	size_t used = 0;
+	list_each(each, &survey->host->numa_nodes)
+		if (used + 8 < sizeof(list))
+			used += (size_t)snprintf(
+			        list + used, sizeof(list) - used, "%s%d", used ? ", " : "", (int)each->id.value);
+	return error_say(error, -EINVAL, "this host has no NUMA node %s, only %s", node, list);
 }
 
 /* ---- a device for those who did not ask for one ---- */

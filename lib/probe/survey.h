@@ -27,7 +27,8 @@ void survey_free(struct survey *survey);
 
 /*
  * The RDMA device that `name` stands for: its own name, or that of a netdev of it (then `port` is set if it was
- * unknown). -ENODEV with `error` that names what exists. The texts live as long as the survey.
+ * unknown). -ENODEV with `error` that names what exists, -EINVAL where it has no such port. The texts live as long as
+ * the survey.
  */
 int survey_resolve(
         const struct survey *survey, const char *name, const char **device, struct num *port, struct error *error);
@@ -37,6 +38,8 @@ int survey_resolve(
  */
 int survey_choose(const struct survey *survey, const uint8_t *address, const char **device, struct num *port,
         struct error *error);
+/* Is the NUMA node that a buffer was asked for on this host? "nic" and "all" are. 0, or -EINVAL with `error`. */
+int survey_check_node(const struct survey *survey, const char *node, struct error *error);
 /* The index that `rdmadiag gid` advises for a port; unknown: none. */
 struct num survey_gid_index(const struct survey *survey, const char *device, int64_t port);
 /* Driver, firmware and NUMA node of facts->device; why one of them is unknown goes to `report`. */

@@ -2,6 +2,7 @@
 #include "probe/watcher.h"
 
 #include "base/cleanup.h"
+#include "probe/listener.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -56,20 +57,19 @@ int watcher_signal(void)
 	return caught;
 }
 
-static int wait_readable(int fd, int timeout_ms)
+/* With the signals open; a negative time is none. */
+static int poll_open(struct pollfd *entries, size_t count, int timeout_ms)
 {
 	sigset_t none;
 	sigemptyset(&none);
-	struct pollfd entry = { .fd = fd, .events = POLLIN };
 	struct timespec timeout = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
-	int ready = ppoll(&entry, 1, timeout_ms < 0 ? NULL : &timeout, &none);
+	int ready = ppoll(entries, count, timeout_ms < 0 ? NULL : &timeout, &none);
 	return ready < 0 ? -errno : ready;
 }
 
-int watcher_wait_readable(int fd)
+int watcher_wait(struct pollfd *entries, size_t count, int timeout_ms)
 {
-	int ready = caught ? -EINTR : wait_readable(fd, -1);
-	return ready < 0 ? ready : 0;
+	return caught ? -EINTR : poll_open(entries, count, timeout_ms);
 }
 
 /* ---- the child ---- */
@@ -182,7 +182,8 @@ static bool has_ended(struct child *child)
 /* Waits until the child has ended, `ms` at most; returns early on a signal. */
 static void wait_child(struct child *child, int ms)
 {
-	wait_readable(child->pidfd, ms);
+	struct pollfd entry = { .fd = child->pidfd, .events = POLLIN };
+	poll_open(&entry, 1, ms);
 	has_ended(child);
 }
 
@@ -223,6 +224,8 @@ static void follow(struct child *child)
 	struct run_step step;
 	int64_t stop_limit = 0;
 	while (!has_ended(child)) {
+		if (child->run->listener)
+			listener_look(child->run->listener);
 		if (caught && !child->run->stop) {
 			ask_to_stop(child);
 			stop_limit = run_now(child->run) + GRACE_MS * INT64_C(1000000);

@@ -8,12 +8,15 @@
 
 #include "probe/run.h"
 
+#include <poll.h>
+#include <stddef.h>
+
 /* Watches SIGINT and SIGTERM from now on: they are noted, and wake the waits below. 0 or negative errno. */
 int watcher_signals(void);
 /* The signal that came since; 0: none. */
 int watcher_signal(void);
-/* Waits until `fd` is readable. 0, -EINTR after a watched signal, or another negative errno. */
-int watcher_wait_readable(int fd);
+/* poll(2) that a watched signal ends: how many are ready, -EINTR, or another negative errno. */
+int watcher_wait(struct pollfd *entries, size_t count, int timeout_ms);
 
 /*
  * Runs `job` in a child and returns when it ended, or when it was given up: killed, and not waited for where the kernel

@@ -71,6 +71,7 @@ enum counter_kind {
 	COUNTER_TRAFFIC,   /* moves with every transfer */
 	COUNTER_RETRY,     /* something was sent again or asked for again */
 	COUNTER_NOT_READY, /* a receive was missing */
+	COUNTER_FILTER,    /* a packet filter or queueing discipline of the host dropped packets */
 	COUNTER_REFUSED,   /* a request was refused */
 	COUNTER_FLUSH,     /* a consequence of an earlier error */
 	COUNTER_CONGESTION,

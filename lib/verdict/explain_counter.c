@@ -197,8 +197,22 @@ static const struct counter_explanation counter_table[] = {
 	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of this host.", ETHTOOL } },
 };
 
+/* The probe's own names for what a rule or a queueing discipline of the host dropped: "nft inet filter input rule 4".
+ */
+static const struct counter_explanation filter_counters[] = {
+	{ "nft ", COUNTER_FILTER,
+	        { "Packets that this rule of the host's packet filter dropped.", L(CONFIGURATION),
+	                "Look at the rule: nft -a list ruleset.", "kernel, uapi/linux/netfilter/nf_tables.h" } },
+	{ "qdisc ", COUNTER_FILTER,
+	        { "Packets that this queueing discipline of the host dropped.", L(CONFIGURATION),
+	                "Look at it: tc -s qdisc.", "kernel, uapi/linux/pkt_sched.h" } },
+};
+
 const struct counter_explanation *explain_counter(const char *name)
 {
+	for (size_t i = 0; name && i < ARRAY_SIZE(filter_counters); i++)
+		if (!strncmp(filter_counters[i].name, name, strlen(filter_counters[i].name)))
+			return &filter_counters[i];
 	for (size_t i = 0; name && i < ARRAY_SIZE(counter_table); i++)
 		if (!strcmp(counter_table[i].name, name))
 			return &counter_table[i];

@@ -252,6 +252,17 @@ bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, 
 	return false;
 }
 
+const struct counter_change *filter_hit(const struct judge *judge, int side)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		if (counter->side == side && meaning && meaning->kind == COUNTER_FILTER && growth_of(counter) > 0 &&
+		        (text_has(counter->name, "4791") || text_has(counter->name, "netem")))
+			return counter;
+	}
+	return NULL;
+}
+
 static bool uses_qp(const struct judge *judge, int side, int64_t qpn)
 {
 	const struct endpoint_facts *end = endpoint(judge, side);
@@ -310,6 +321,11 @@ enum gid_kind gid_kind(const char *gid)
 	return !memcmp(bytes, mapped, sizeof(mapped)) ? KIND_IPV4 : KIND_IPV6;
 }
 
+bool has_empty_gid(const struct endpoint_facts *end)
+{
+	return gid_kind(end->gid) == KIND_EMPTY || (!end->gid && end->gid_empty == FLAG_YES);
+}
+
 static bool is_infiniband(const struct endpoint_facts *end)
 {
 	return text_is(end->link_layer, "InfiniBand");
@@ -325,8 +341,8 @@ const char *gid_conflict(const struct judge *judge)
 		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
 		        local->gid_type, remote->gid_type);
 	enum gid_kind here = gid_kind(local->gid), there = gid_kind(remote->gid);
-	if (here == KIND_EMPTY || there == KIND_EMPTY)
-		return here == KIND_EMPTY ? "the local GID is empty" : "the peer's GID is empty";
+	if (has_empty_gid(local) || has_empty_gid(remote))
+		return has_empty_gid(local) ? "the local GID is empty" : "the peer's GID is empty";
 	if (here == KIND_UNKNOWN || there == KIND_UNKNOWN || here == there)
 		return NULL;
 	if (here == KIND_LINK_LOCAL || there == KIND_LINK_LOCAL)

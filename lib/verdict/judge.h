@@ -70,6 +70,13 @@ bool event_is_own(const struct judge *judge, const struct async_event *event);
 
 enum gid_kind { KIND_UNKNOWN, KIND_EMPTY, KIND_LINK_LOCAL, KIND_IPV4, KIND_IPV6 };
 enum gid_kind gid_kind(const char *gid);
+/* Nothing is at its index: the GID is zero, or the table was read and the slot is empty. */
+bool has_empty_gid(const struct endpoint_facts *end);
+/*
+ * What of the host's filters dropped packets during the run that can be ours: a rule about UDP port 4791, or netem on
+ * the netdev. NULL: nothing that was counted.
+ */
+const struct counter_change *filter_hit(const struct judge *judge, int side);
 /* Why packets between the two GIDs cannot be expected to arrive; NULL: nothing known against them. */
 const char *gid_conflict(const struct judge *judge);
 /* Why packets of full size cannot be expected to arrive; NULL: nothing known against it. */
@@ -104,15 +111,19 @@ bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_s
 /* Only where the evidence excludes every other layer. */
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);
 
+/* "write of 64 bytes", as far as it is known. */
+const char *request_words(struct judge *judge, int opcode, struct num bytes);
 /* Facts for the reader, without any weight. */
 void tell_counters(struct judge *judge);
 void tell_events(struct judge *judge);
 void tell_progress(struct judge *judge, const struct operation *operation);
 void tell_unclaimed(struct judge *judge); /* completions that belong to no request, as they lie in memory */
+void tell_routes(struct judge *judge); /* what is wrong with route and neighbour of either end */
 void tell_gaps(struct judge *judge, const struct operation *operation);
 
 /* ---- the rules: true when they decided ---- */
 
+bool rule_reported(struct judge *judge); /* rules_target.c: a target whose initiator says what went wrong */
 bool rule_setup(struct judge *judge);    /* rules_setup.c: nothing could be posted */
 bool rule_stuck(struct judge *judge);    /* a step hangs */
 bool rule_died(struct judge *judge);     /* the traced process did not live to the end */

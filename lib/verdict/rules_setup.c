@@ -79,9 +79,10 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	const struct evidence *evidence = judge->evidence;
 	const struct endpoint_facts *end = endpoint(judge, judge->step.side);
 	const char *conflict;
+	tell_routes(judge);
 	switch (judge->step.error) {
 	case ENODATA:
-		if (gid_kind(end->gid) == KIND_EMPTY) {
+		if (has_empty_gid(end)) {
 			because(judge, "the GID at the index in use is empty");
 			return confirmed(judge, outcome, LAYER_CONFIGURATION);
 		}
@@ -130,8 +131,9 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 	const struct failed_step *step = &judge->step;
 	if (is_permission(step))
 		return confirmed(judge, outcome, LAYER_CONFIGURATION);
+	/* Which GID to use is set by an administrator; the other limits are of what a program asks for. */
 	if (is_beyond_limit(judge))
-		return confirmed(judge, outcome, LAYER_APPLICATION);
+		return confirmed(judge, outcome, text_has(step->name, "gid") ? LAYER_CONFIGURATION : LAYER_APPLICATION);
 	if (text_is(explain_step(step->name), "RTR"))
 		return judge_rtr(judge, outcome, base);
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
@@ -167,7 +169,12 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	        step->error, step->detail ? ", " : "", step->detail ? step->detail : "");
 	if (known)
 		because(judge, "%s", known->text.meaning);
-	summarize(judge, "set-up stopped at %s%s: %s", step->name, side, strerror((int)step->error));
+	/* The errno of a name is borrowed, and its text would mislead. */
+	bool named = step->detail && (text_is(step->name, "getaddrinfo") || text_is(step->name, "find-device"));
+	if (named)
+		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, step->detail);
+	else
+		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, strerror((int)step->error));
 	if (known && known->text.next)
 		next_step(judge, "%s", known->text.next);
 	return judge_step_layer(judge, outcome, of_side(judge, step->side, base));
@@ -265,7 +272,7 @@ bool judge_port_down(struct judge *judge, enum outcome outcome)
 static bool judge_no_gid(struct judge *judge)
 {
 	const struct endpoint_facts *end = &judge->evidence->local;
-	if (gid_kind(end->gid) != KIND_EMPTY || text_is(end->link_layer, "InfiniBand"))
+	if (!has_empty_gid(end) || text_is(end->link_layer, "InfiniBand"))
 		return false;
 	because(judge, "the GID at the index in use is empty");
 	summarize(judge, "the port has no usable GID at this index");

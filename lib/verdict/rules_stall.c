@@ -299,10 +299,10 @@ static bool judge_send_queue(struct judge *judge)
 	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
 	                 "ruleset, tc -s "
 	                 "qdisc)");
-	if (local->filter && *local->filter) {
+	if (local->filter && *local->filter)
 		because(judge, "this host has packet filters or queueing disciplines that may drop: %s", local->filter);
+	if (filter_hit(judge, SIDE_LOCAL))
 		return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL));
-	}
 	if (!local->filter)
 		not_observed(judge, "packet filters and queueing disciplines of this host");
 	return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL));

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* enum ibv_wc_status. */
@@ -253,11 +252,6 @@ static bool filter_matters(const struct endpoint_facts *end)
 	return is_software(end);
 }
 
-static bool is_named_filter(const struct endpoint_facts *end)
-{
-	return filter_matters(end) && (text_has(end->filter, "4791") || text_has(end->filter, "loss"));
-}
-
 static void tell_filters(struct judge *judge)
 {
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
@@ -402,6 +396,23 @@ static void tell_patience(struct judge *judge)
 	        format_duration(timeout, each));
 }
 
+/* A filter that counted: what it dropped was on its way to or from this port. */
+static bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	int side = filter_hit(judge, SIDE_LOCAL) ? SIDE_LOCAL : SIDE_REMOTE;
+	const struct counter_change *hit = filter_hit(judge, side);
+	if (!hit || !filter_matters(endpoint(judge, side)))
+		return false;
+	tell_filters(judge);
+	because(judge, "%s: %s dropped %" PRId64 " packets during the run",
+	        side == SIDE_REMOTE ? "the peer's host" : "this host", hit->name,
+	        difference(hit->after.value, hit->before.value));
+	summarize(judge, "packets are lost, and a filter of %s drops such packets",
+	        side == SIDE_REMOTE ? "the peer's host" : "this host");
+	next_step(judge, "look at that rule or queueing discipline, and take it away where it is not meant");
+	return likely(judge, outcome, LAYER_CONFIGURATION, base);
+}
+
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
@@ -412,19 +423,25 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		               "come back");
 	else if (judge_port_down(judge, outcome))
 		return true;
+	tell_routes(judge);
+	/* Who is seen to be ready is not the one who does not answer. */
+	bool answers = (is_ready(remote) && remote->alive == FLAG_YES) || (landed && remote->alive != FLAG_NO);
+	if (judge_filter(judge, outcome, answers ? base & ~L(REMOTE_APPLICATION) : base))
+		return true;
 	if (judge->step.name && judge->step.side == SIDE_REMOTE && !landed)
 		return judge_failed_step(judge, outcome);
 	if (!landed && (judge_peer(judge, outcome, base) || judge_conflicts(judge, outcome, operation, base) ||
 	                       judge_wire(judge, outcome)))
 		return true;
-	/* Who is seen to be ready is not the one who does not answer. */
-	if ((is_ready(remote) && remote->alive == FLAG_YES) || (landed && remote->alive != FLAG_NO))
+	if (answers)
 		base &= ~L(REMOTE_APPLICATION);
 	if (landed)
 		base |= L(DEVICE);
 	tell_filters(judge);
-	if (is_named_filter(local) || is_named_filter(remote)) {
-		summarize(judge, "packets are lost, and a filter of the host concerns them");
+	/* Soft RoCE looks for the way with each packet. */
+	if (!landed && filter_matters(local) && local->route_errno.known && local->route_errno.value) {
+		summarize(judge, "this host has no route to the peer's GID any more");
+		next_step(judge, "look at `ip route get` for the peer's address");
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	}
 	if (filters_excluded(judge) && !gid_conflict(judge) && !mtu_conflict(judge))
@@ -440,13 +457,9 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 static void tell_completion(struct judge *judge, const struct operation *operation)
 {
 	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
-	char size[32] = "";
-	if (operation->bytes.known)
-		snprintf(size, sizeof(size), " of %" PRId64 " bytes", operation->bytes.value);
-	because(judge, "the %s%s completed with status %" PRId64 " (%s)",
-	        operation->opcode > OP_UNKNOWN && operation->opcode < OP_COUNT ? operation_names[operation->opcode]
-	                                                                       : "request",
-	        size, operation->wc_status.value, known ? known->name : "unknown to this program");
+	because(judge, "the %s completed with status %" PRId64 " (%s)",
+	        request_words(judge, operation->opcode, operation->bytes), operation->wc_status.value,
+	        known ? known->name : "unknown to this program");
 	if (known)
 		because(judge, "%s", known->text.meaning);
 	summarize(judge, "the operation failed: status %" PRId64 " (%s)", operation->wc_status.value,

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/duration.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -134,6 +135,12 @@ void tell_counters(struct judge *judge)
 		const struct counter_explanation *meaning = explain_counter(counter->name);
 		if (!tells_something(counter, meaning) || lines++ >= LINES_LIMIT)
 			continue;
+		if (meaning->kind == COUNTER_FILTER) {
+			because(judge, "%s: %s dropped %" PRId64 " packets during the run",
+			        counter->side == SIDE_REMOTE ? "the peer's host" : "this host", counter->name,
+			        difference(counter->after.value, counter->before.value));
+			continue;
+		}
 		/* Port-wide: only a quiet baseline makes the change ours, and even then other traffic may have begun.
 		 */
 		because(judge, "%s counter %s rose by %" PRId64 "%s",
@@ -170,16 +177,20 @@ static const char *said(enum flag value, const char *yes, const char *no)
 	return value == FLAG_YES ? yes : value == FLAG_NO ? no : NULL;
 }
 
+const char *request_words(struct judge *judge, int opcode, struct num bytes)
+{
+	const char *name = opcode > OP_UNKNOWN && opcode < OP_COUNT ? operation_names[opcode] : "request";
+	const char *text =
+	        bytes.known ? arena_printf(judge->arena, "%s of %" PRId64 " bytes", name, bytes.value) : NULL;
+	return text ? text : name;
+}
+
 void tell_progress(struct judge *judge, const struct operation *operation)
 {
 	const struct observers *observers = &judge->evidence->observers;
-	char size[32] = "";
-	if (operation->bytes.known)
-		snprintf(size, sizeof(size), " of %" PRId64 " bytes", operation->bytes.value);
-	because(judge, "%s%s%s was posted without an error",
-	        operation->opcode > OP_UNKNOWN && operation->opcode < OP_COUNT ? operation_names[operation->opcode]
-	                                                                       : "a request",
-	        size, operation->is_signaled == FLAG_NO ? " (unsignaled)" : "");
+	because(judge, "the %s%s was posted without an error",
+	        request_words(judge, operation->opcode, operation->bytes),
+	        operation->is_signaled == FLAG_NO ? " (unsignaled)" : "");
 	const char *facts[] = {
 		observers->wqe && operation->wqe_posted_ns.known ? "its entry is in the send queue" : NULL,
 		said(operation->doorbell_recorded, "the doorbell record counts it",
@@ -196,6 +207,22 @@ void tell_progress(struct judge *judge, const struct operation *operation)
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
 		if (facts[i])
 			because(judge, "%s", facts[i]);
+}
+
+void tell_routes(struct judge *judge)
+{
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
+		const struct endpoint_facts *end = endpoint(judge, side);
+		const char *whose = side == SIDE_REMOTE ? "the peer's host" : "this host";
+		if (end->route_errno.known && end->route_errno.value)
+			because(judge, "%s has no route from %s to the other end's GID: %s", whose,
+			        end->netdev ? end->netdev : "the GID's netdev", strerror((int)end->route_errno.value));
+		if (text_is(end->neighbour, "failed") || text_is(end->neighbour, "incomplete"))
+			because(judge,
+			        "%s: the next hop %s on %s is %s, so nobody answers ARP or neighbour discovery for it",
+			        whose, end->route_gateway ? end->route_gateway : "(the other end itself)",
+			        end->route_netdev ? end->route_netdev : "its netdev", end->neighbour);
+	}
 }
 
 void tell_gaps(struct judge *judge, const struct operation *operation)
@@ -259,6 +286,34 @@ static void tell_control(struct judge *judge)
 		        "traffic classes");
 }
 
+/* Whatever it says, it decides nothing: RoCE takes other queues, filters and traffic classes. */
+static void tell_reachability(struct judge *judge)
+{
+	const struct reach_facts *reach = judge->evidence->reachability;
+	if (!reach || judge->verdict->outcome == OUTCOME_OK)
+		return;
+	bool tcp = num_is(reach->tcp_errno, 0) || num_is(reach->tcp_errno, ECONNREFUSED);
+	if (reach->ping == FLAG_YES && reach->full_ping == FLAG_NO)
+		because(judge,
+		        "between the same addresses a small ping is answered and one of %" PRId64
+		        " bytes, as large as a packet of the queue pair, is not: consistent with an MTU that is too "
+		        "large for the path",
+		        reach->full_ping_bytes.known ? reach->full_ping_bytes.value : 0);
+	else if (tcp || reach->ping == FLAG_YES)
+		not_observed(judge,
+		        "the RoCE path by IP: %s between the same addresses %s answered, but RoCE takes other queues, "
+		        "filters and traffic classes",
+		        tcp && reach->ping == FLAG_YES ? "TCP and ping"
+		        : tcp                          ? "TCP"
+		                                       : "ping",
+		        tcp && reach->ping == FLAG_YES ? "are" : "is");
+	else if (reach->tcp_errno.known && reach->ping == FLAG_NO)
+		because(judge,
+		        "neither TCP (%s) nor ping is answered between the same addresses: consistent with trouble of "
+		        "IP between the hosts",
+		        strerror((int)reach->tcp_errno.value));
+}
+
 static void tell_buffer(struct judge *judge)
 {
 	const struct buffer_facts *buffer = &judge->evidence->buffer;
@@ -291,16 +346,20 @@ static bool nothing_known(struct judge *judge)
 	bool posted = judge->posted || (evidence->operations_posted.known && evidence->operations_posted.value > 0);
 	enum outcome outcome = failures ? OUTCOME_FAILED : posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN;
 	bool interrupted = evidence->interrupted == FLAG_YES;
+	bool alone = judge->request->mode == MODE_LISTENER && !evidence->control.count;
 	summarize(judge, "%s",
-	        failures      ? "an operation failed, and the record does not say how"
-	        : posted      ? "the record does not say how the operations ended"
-	        : interrupted ? "interrupted before anything was posted"
-	                      : "nothing was posted, and the record does not say why");
-	next_step(judge, "run the probe again and keep the whole document (-j)");
+	        failures               ? "an operation failed, and the record does not say how"
+	        : posted               ? "the record does not say how the operations ended"
+	        : interrupted && alone ? "interrupted before a peer came"
+	        : interrupted          ? "interrupted before anything was posted"
+	                               : "nothing was posted, and the record does not say why");
+	next_step(judge, interrupted ? "run it again and let it come to its end"
+	                             : "run the probe again and keep the whole document (-j)");
 	return undetermined(judge, outcome, 0);
 }
 
 static bool (*const rules[])(struct judge *) = {
+	rule_reported,
 	rule_setup,
 	rule_stuck,
 	rule_refused,
@@ -328,5 +387,6 @@ void verdict_judge(const struct probe_request *request, const struct evidence *e
 		;
 	tell_interruption(&judge);
 	tell_control(&judge);
+	tell_reachability(&judge);
 	tell_buffer(&judge);
 }

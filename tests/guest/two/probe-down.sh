@@ -58,8 +58,8 @@ wait_for 20 test ! -e /sys/class/infiniband/rxe2
 is $? 0 "RDMA device removed: it is gone, nobody holds it"
 no_objects_left "RDMA device removed: nothing is left in the kernel"
 probe -d rxe0 --target-device rxe2
-is "$status" 1 "RDMA device removed: a run that wants it fails"
-holds "RDMA device removed: and says that it is not there" "resource('remote', 'find-device') == 19 and not o"
+is "$status" 3 "RDMA device removed: a run that wants it cannot begin"
+holds "RDMA device removed: and says that it is not there" "resource('local', 'find-device') == 19 and not o"
 rxe_add rxe2 nic2
 wait_for 10 port_is rxe2 ACTIVE
 

@@ -13,8 +13,8 @@ empty=${empty##*/}
 probe -d rxe0 -g "$empty"
 is "$status" 1 "an empty slot in loopback: status"
 holds "an empty slot in loopback: ENODATA at RTR" "61 in (transition('local', 'RTR'), transition('remote', 'RTR'))"
-holds "an empty slot in loopback: configuration" "v['layer'] == 'configuration' and v['confidence'] != 'confirmed' and not o"
-holds "an empty slot has no GID, with a reason" "e['local']['gid'] is None and missing('gid')"
+holds "an empty slot in loopback: configuration" "v['layer'] == 'configuration' and v['confidence'] == 'confirmed' and not o"
+holds "an empty slot has no GID, with a reason" "e['local']['gid'] is None and e['local']['gid_empty'] is True and missing('gid')"
 
 peer -g "$empty"
 is "$status" 1 "an empty slot towards a peer: status"

@@ -21,8 +21,12 @@ holds "all dropped on input: the rule was found, on both sides" \
 holds "all dropped on input: retries were used up" "o[0]['wc_status'] == 12 and o[0]['wc_status_text'] == 'IBV_WC_RETRY_EXC_ERR'"
 holds "all dropped on input: a failed WC has nothing but its four fields" \
 	"o[0]['source_reusable_ns'] is None and o[0]['vendor_err'] is not None"
-holds "all dropped on input: the verdict" \
-	"v['outcome'] == 'failed' and {'network', 'configuration'} <= set(v['candidates']) and 'remote-application' not in v['candidates'] and $never_confirmed"
+holds "all dropped on input: the rule has counted, so it is the likely cause" \
+	"v['outcome'] == 'failed' and v['layer'] == 'configuration' and v['confidence'] == 'likely' and any('(UDP 4791) dropped' in text for text in v['because'])"
+holds "all dropped on input: TCP and ping pass, and clear nothing" \
+	"e['reachability']['tcp_errno'] in (0, 111) and e['reachability']['ping'] and e['reachability']['full_ping'] and any('the RoCE path by IP' in text for text in v['not_observed'])"
+holds "all dropped on input: route and neighbour of both ends" \
+	"all(e[s]['route_errno'] == 0 and e[s]['neighbour'] == 'permanent' for s in ('local', 'remote')) and (e['local']['route_netdev'], e['remote']['route_netdev']) == ('nic0', 'nic2') and e['local']['route_source'] == '$address_a'"
 holds "all dropped on input: the peer was asked all the same" \
 	"e['remote']['alive'] and e['remote']['qp_state'] == 'RTS' and counter('remote', 'rcvd_pkts') == 0 and counter('local', 'sent_pkts') > 0"
 undrop
@@ -42,7 +46,7 @@ drop input iif nic0
 lossy
 holds "answers dropped: the peer has the payload, we have no answer" \
 	"o[0]['wc_status'] == 12 and counter('remote', 'rcvd_pkts') > 0 and o[0]['payload_verified'] is True"
-holds "answers dropped: the verdict" "v['outcome'] == 'failed' and 'remote-application' not in v['candidates'] and $never_confirmed"
+holds "answers dropped: the verdict" "v['outcome'] == 'failed' and v['layer'] == 'configuration' and 'remote-application' not in v['candidates'] and $never_confirmed"
 undrop
 
 drop input iif nic2
@@ -50,6 +54,28 @@ lossy
 holds "requests dropped: the payload did not arrive" "o[0]['wc_status'] == 12 and o[0]['remote_landed_ns'] is None"
 holds "requests dropped: the verdict" "v['outcome'] == 'failed' and 'network' in v['candidates'] and $never_confirmed"
 undrop
+
+# a rule that is there and drops nothing of ours, and loss that nobody counts
+nft add table inet probe
+nft add chain inet probe rocev2 '{ type filter hook input priority 0; }'
+nft add rule inet probe rocev2 ip saddr 203.0.113.1 udp dport 4791 counter drop
+ip rule add pref 5 iif nic2 ipproto udp dport 4791 blackhole
+peer
+holds "a rule that did not count: it is a candidate, and not the likely cause" \
+	"o[0]['wc_status'] == 12 and 'drops UDP port 4791' in e['remote']['filter'] and counter('remote', next(c['name'] for c in e['counters'] if c['side'] == 'remote' and '4791' in c['name'])) == 0 and v['layer'] == 'undetermined' and {'configuration', 'network'} <= set(v['candidates'])"
+ip rule del pref 5
+undrop
+
+# only large packets, by nothing that can be seen here
+nft add table netdev probe
+nft add chain netdev probe large '{ type filter hook ingress device nic2 priority 0; }'
+nft add rule netdev probe large meta length gt 600 drop
+peer
+holds "large packets of every kind dropped: small ones pass, large ones do not, RDMA and ping alike" \
+	"o[0]['wc_status'] == 0 and o[1]['wc_status'] == 12 and e['reachability']['ping'] is True and e['reachability']['full_ping'] is False"
+holds "large packets of every kind dropped: the verdict speaks of the MTU" \
+	"'MTU' in v['summary'] and {'configuration', 'network'} <= set(v['candidates']) and $never_confirmed"
+nft delete table netdev probe
 
 drop input meta length gt 600
 lossy

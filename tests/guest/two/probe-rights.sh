@@ -31,6 +31,23 @@ holds "uverbs not permitted: configuration" "v['outcome'] == 'not-run' and v['la
 probe -d rxe7
 is "$status" 3 "no such device: status"
 like "$errors" 'rxe0, rxe2' "no such device: the message names those that are there"
+probe -d rxe0/9
+is "$status" 3 "no such port: status"
+like "$errors" 'rxe0 has no port 9' "no such port: the message names it"
+holds "no such port: the document says so" "resource('local', 'find-device') == 22 and v['outcome'] == 'not-run'"
+probe -d rxe0 --target-device nosuch
+is "$status" 3 "no such target device: status"
+like "$errors" 'nosuch: no RDMA device.*rxe0, rxe2' "no such target device: the message names it and those that are there"
+"$RDMADIAG" probe -d rxe0 --buffer-node 7 2>"$work/errors"
+is $? 2 "no such NUMA node: wrong usage"
+like "$(cat "$work/errors")" 'no NUMA node 7, only 0, 1' "no such NUMA node: the message names it and those that are there"
+probe -d rxe0 --peer nosuch.invalid
+is "$status" 3 "a name that nobody knows: status"
+holds "a name that nobody knows: it is no unreachable host" \
+	"resource('local', 'getaddrinfo') and not e['control'] and v['layer'] in ('configuration', 'undetermined') and v['outcome'] == 'not-run'"
+probe -d rxe0 --peer 203.0.113.1
+is "$status" 3 "no route to the peer's host: status"
+holds "no route to the peer's host: the errno of connect" "control('connect') in (101, 113) and 'configuration' in v['candidates']"
 rxe_del rxe0
 rxe_del rxe2
 probe

@@ -40,6 +40,22 @@ undrop
 peer
 holds "the listener goes on after that" "fine()"
 
+# early: nothing was tried yet
+early=0
+for delay in 0 0.05 0.1 0.15 0.2 0.3 0.4; do
+	"$RDMADIAG" probe -j -d rxe0 --count 1000000 --size 64 >"$document" 2>/dev/null &
+	pid=$!
+	# not before the program runs at all: while it is being loaded a signal ends it
+	wait_for 5 grep -q '^SigBlk:.*4002$' "/proc/$pid/status"
+	sleep "$delay"
+	kill -INT "$pid"
+	wait "$pid"
+	status=$?
+	[ "$status" = 130 ] && python3 tests/guest/probe-holds.py "$document" "e['interrupted'] is True" && early=$((early + 1))
+done
+is "$early" 7 "SIGINT after some milliseconds: status 130 and a document, each time"
+no_objects_left "SIGINT after some milliseconds: nothing is left in the kernel"
+
 # the listener in the middle of serving
 probe -d rxe0 --peer "$address_b" --count 1000000 --size 64 &
 running=$!

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The side that listens has no operations of its own. What its peer told of them is a fact about the peer; this side
+ * adds what it saw itself. The peer's layers have other names from here.
+ */
+#include "verdict/judge.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The layers of one end as the other end names them. */
+static layer_set mirrored(layer_set set)
+{
+	static const struct {
+		layer_set one, other;
+	} pairs[] = { { L(DEVICE), L(REMOTE_DEVICE) }, { L(APPLICATION), L(REMOTE_APPLICATION) } };
+	layer_set result = set;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		result &= ~(pairs[i].one | pairs[i].other);
+		result |= set & pairs[i].one ? pairs[i].other : 0;
+		result |= set & pairs[i].other ? pairs[i].one : 0;
+	}
+	return result;
+}
+
+/* This process runs and says so: what concerns its queue pair is seen, not guessed. */
+static layer_set without_us(const struct judge *judge, layer_set set)
+{
+	return is_ready(&judge->evidence->local) ? set & ~L(APPLICATION) : set;
+}
+
+static void tell_arrivals(struct judge *judge)
+{
+	struct num received = counter_growth(judge, SIDE_LOCAL, "rcvd_pkts", NULL);
+	if (judge->evidence->local.qp_state)
+		because(judge, "this side's queue pair is in %s", judge->evidence->local.qp_state);
+	if (num_is(received, 0))
+		because(judge, "no packet for soft RoCE came in on this port meanwhile");
+	tell_events(judge);
+	tell_counters(judge);
+}
+
+static bool judge_peer_setup(struct judge *judge, const struct peer_report *report)
+{
+	const struct errno_explanation *known = report->step ? explain_errno(report->step, report->error.value) : NULL;
+	because(judge, "the peer says that %s%s failed: %s (errno %" PRId64 ")",
+	        report->step ? "its step " : "its set-up", report->step ? report->step : "",
+	        report->text ? report->text : strerror((int)report->error.value), report->error.value);
+	if (known)
+		because(judge, "%s", known->text.meaning);
+	if (known && known->text.next)
+		next_step(judge, "on the peer: %s", known->text.next);
+	next_step(judge, "read the peer's own document: it has all of its steps");
+	summarize(judge, "the peer could not begin%s%s", report->step ? ": it stopped at " : "",
+	        report->step ? report->step : "");
+	layer_set set = known ? mirrored(known->text.layers)
+	                      : L(CONFIGURATION) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(NETWORK) | L(KERNEL);
+	return set == L(CONFIGURATION) ? likely(judge, OUTCOME_NOT_RUN, LAYER_CONFIGURATION, 0)
+	                               : undetermined(judge, OUTCOME_NOT_RUN, set);
+}
+
+static bool judge_peer_operation(struct judge *judge, const struct peer_report *report)
+{
+	const char *request = request_words(judge, report->opcode, report->bytes);
+	next_step(judge, "read the peer's own document: it has the operation with all of its stages");
+	if (!report->wc_status.known) {
+		because(judge, "the peer says that its %s got no completion", request);
+		summarize(judge, "the peer's operation stalled");
+		tell_arrivals(judge);
+		return undetermined(judge, OUTCOME_STALLED, without_us(judge, mirrored(WHOLE_PATH | L(APPLICATION))));
+	}
+	const struct wc_explanation *known = explain_wc(report->wc_status.value);
+	because(judge, "the peer says that its %s completed with status %" PRId64 " (%s)", request,
+	        report->wc_status.value, known ? known->name : "unknown to this program");
+	if (known)
+		because(judge, "%s", known->text.meaning);
+	summarize(judge, "the peer's operation failed: status %" PRId64 " (%s)", report->wc_status.value,
+	        known ? known->name : "unknown");
+	tell_arrivals(judge);
+	if (judge_port_down(judge, OUTCOME_FAILED))
+		return true;
+	layer_set set = known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
+	return undetermined(judge, OUTCOME_FAILED, without_us(judge, mirrored(set)));
+}
+
+bool rule_reported(struct judge *judge)
+{
+	const struct peer_report *report = judge->evidence->peer_report;
+	/* Its own steps come first: the peer's trouble may be the consequence. */
+	if (!report || judge->evidence->local.role != ROLE_TARGET || judge->step.name || judge->posted)
+		return false;
+	if (report->error.known && report->error.value && !report->opcode)
+		return judge_peer_setup(judge, report);
+	bool failed = report->wc_status.known && report->wc_status.value;
+	bool stalled = report->opcode && !report->wc_status.known && report->posted.known && report->posted.value > 0;
+	return (failed || stalled) && judge_peer_operation(judge, report);
+}
