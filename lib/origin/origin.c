@@ -19,6 +19,11 @@ void origin_close(struct origin *origin)
 	origin->ops->close(origin);
 }
 
+int origin_damage(const struct origin *origin, struct error *error)
+{
+	return origin->ops->damage ? origin->ops->damage(origin, error) : 0;
+}
+
 const char *origin_name(const struct origin *origin)
 {
 	return origin->ops->name;

@@ -25,7 +25,8 @@
  * Lines that begin with "#" are ignored in errors and names. There has to be a sys/ or a host.json; all else may be
  * missing: a file that is not there answers ENOENT. Without netlink/ it behaves like an old kernel: -ENOENT for every
  * exchange. What is neither file, directory nor link makes the whole snapshot invalid, and so does an archive with
- * absolute names, "..", members below links, more than 256 MiB or 2^20 entries, or one that ends in the middle.
+ * absolute names, "..", members below links, more than 256 MiB or 2^20 entries, or one that ends in the middle. In a
+ * directory that holds for what is looked at (origin_damage()).
  *
  * Names of requests: rdma/sys, rdma/dev, rdma/port.DEVINDEX, rdma/chardev.DEVINDEX, rdma/stat.DEVINDEX.PORT,
  * route/link, route/addr, route/route.ADDRESS, route/neigh.
@@ -62,6 +63,11 @@ struct origin *origin_snapshot(const char *path, struct error *error);
 int origin_record(struct origin *origin, const char *directory, struct error *error);
 /* 0, or the first negative errno that writing the record met, with `error`. */
 int origin_record_result(const struct origin *origin, struct error *error);
+/*
+ * 0, or the negative errno of the first thing that was found wrong with a snapshot as a whole, with `error`: what the
+ * origin answered since may be less than the snapshot ought to hold.
+ */
+int origin_damage(const struct origin *origin, struct error *error);
 /* Frees a recorder too. */
 void origin_close(struct origin *origin);
 static inline void origin_closep(struct origin **origin)

@@ -25,6 +25,7 @@ struct origin_ops {
 	        struct verbs_answer *answer, struct error *error);
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts);
 	int (*host)(struct origin *origin, struct arena *arena, struct host_facts *facts);
+	int (*damage)(const struct origin *origin, struct error *error); /* NULL: there is none */
 	void (*close)(struct origin *origin); /* frees the origin itself too */
 };
 

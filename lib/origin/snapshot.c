@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A snapshot as an origin. All names are read when it is opened, from a directory or an archive, so that what is wrong
- * with it is said at once; contents of a directory are read when they are asked for.
+ * A snapshot as an origin. An archive is read when it is opened; of a directory names are read when it is entered and
+ * contents when they are asked for. What is found wrong then is damage, which ends the command (origin_damage()).
  */
 #include "base/cleanup.h"
 #include "model/host.h"
+#include "origin/directory.h"
 #include "origin/format.h"
 #include "origin/private.h"
+#include "origin/remarks.h"
 #include "render/json.h"
 #include "source/verbs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct snapshot {
 	struct origin origin;
 	struct tree *tree;
-	int directory; /* -1: everything is in memory */
+	struct directory directory; /* without a descriptor everything is in memory */
+	struct remarks_file errors, names;
+	char *path; /* as given, for messages */
 };
 
 static struct snapshot *snapshot(struct origin *origin)
@@ -32,120 +33,13 @@ static struct snapshot *snapshot(struct origin *origin)
 	return (struct snapshot *)origin;
 }
 
-/* ---- reading names from a directory ---- */
-
-struct scan {
-	struct tree *tree;
-	const char *path; /* of the snapshot, for messages */
-	struct error *error;
-};
-
-static int wrong_entry(struct scan *scan, const struct node *parent, const char *name, int code, const char *reason)
-{
-	char where[PATH_MAX];
-	if (tree_path(scan->tree, parent, where, sizeof(where)) < 0)
-		where[0] = '\0';
-	return error_say(scan->error, code, "%s: %s%s%.100s: %s", scan->path, where, *where ? "/" : "", name, reason);
-}
-
-static int scan_link(struct scan *scan, int fd, struct node *node)
-{
-	char target[PATH_MAX];
-	ssize_t length = readlinkat(fd, node->name, target, sizeof(target) - 1);
-	if (length < 0)
-		return wrong_entry(scan, node->parent, node->name, -errno, strerror(errno));
-	char *copy = tree_alloc(scan->tree, (size_t)length + 1);
-	if (!copy)
-		return wrong_entry(scan, node->parent, node->name, -ENOMEM, strerror(ENOMEM));
-	memcpy(copy, target, (size_t)length);
-	node->data = copy;
-	node->length = (size_t)length;
-	return 0;
-}
-
-static unsigned char entry_type(int fd, const struct dirent *entry)
-{
-	struct stat status;
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type;
-	return fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ? DT_UNKNOWN
-	                                                                : (unsigned char)IFTODT(status.st_mode);
-}
-
-static int scan_directory(struct scan *scan, int fd, struct node *parent, int depth);
-
-static int scan_below(struct scan *scan, int fd, struct node *node, int depth)
-{
-	int below = openat(fd, node->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (below < 0)
-		return wrong_entry(scan, node->parent, node->name, -errno, strerror(errno));
-	return scan_directory(scan, below, node, depth + 1);
-}
-
-static int scan_entry(struct scan *scan, int fd, struct node *parent, const struct dirent *entry, int depth)
-{
-	static const enum node_kind kinds[DT_WHT + 1] = {
-		[DT_REG] = NODE_FILE, [DT_DIR] = NODE_DIRECTORY, [DT_LNK] = NODE_LINK
-	};
-	unsigned char type = entry_type(fd, entry);
-	if (type > DT_WHT || kinds[type] == NODE_NAME)
-		return wrong_entry(scan, parent, entry->d_name, -EINVAL, "is neither a file, a directory nor a link");
-	struct node *node = tree_add(scan->tree, parent, kinds[type], entry->d_name, strlen(entry->d_name));
-	if (!node || depth >= TREE_DEPTH_LIMIT)
-		return wrong_entry(scan, parent, entry->d_name, -EFBIG, "too many files or too deep for a snapshot");
-	if (type == DT_LNK)
-		return scan_link(scan, fd, node);
-	return type == DT_DIR ? scan_below(scan, fd, node, depth) : 0;
-}
-
-/* Takes `fd` over. */
-static int scan_directory(struct scan *scan, int fd, struct node *parent, int depth)
-{
-	DIR *stream = fdopendir(fd);
-	if (!stream) {
-		int code = errno;
-		close(fd);
-		return wrong_entry(scan, parent, "", -code, strerror(code));
-	}
-	int result = 0;
-	for (struct dirent *entry; !result && (entry = readdir(stream));)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = scan_entry(scan, dirfd(stream), parent, entry, depth);
-	closedir(stream);
-	return result;
-}
-
 /* ---- contents ---- */
-
-/*
- * The path holds no links any more, as far as the tree knows; the kernel makes sure of it (openat2, Linux 5.6), or
- * where a sandbox refuses that call, only of the last part.
- */
-static int open_below(int directory, const char *path)
-{
-	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = openat(directory, path, (int)how.flags);
-	return fd < 0 ? -errno : fd;
-}
 
 static ssize_t read_disk(const struct snapshot *self, const struct node *node, char *buffer, size_t size)
 {
-	char path[PATH_MAX];
-	if (tree_path(self->tree, node, path, sizeof(path)) < 0)
-		return -ENAMETOOLONG;
-	autoclose int fd = open_below(self->directory, path);
+	autoclose int fd = directory_open(&self->directory, node);
 	if (fd < 0)
 		return fd;
-	struct stat status;
-	if (fstat(fd, &status))
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
 	size_t done = 0;
 	while (done < size) {
 		ssize_t got = read(fd, buffer + done, size - done);
@@ -197,57 +91,6 @@ static int load(const struct snapshot *self, const char *path, char **data, size
 	return -EFBIG;
 }
 
-/* ---- errors and names: what a file system cannot hold ---- */
-
-static int damaged(struct error *error, const char *path, const char *file, const char *line, const char *reason)
-{
-	return error_say(error, -EINVAL, "%s: %s: \"%.*s\": %s", path, file, (int)strcspn(line, "\n"), line, reason);
-}
-
-/* "22 sys/class/infiniband/mlx5_0/ports/1/rate" */
-static int apply_error(struct snapshot *self, const char *path, char *line, struct error *error)
-{
-	char *rest;
-	long code = strtol(line, &rest, 10);
-	if (rest == line || *rest != ' ' || code < 1 || code > 4095)
-		return damaged(error, path, SNAPSHOT_ERRORS, line, "expected an errno, a blank and a path");
-	/* That something is not there says only that a name which was listed led nowhere. */
-	struct node *node;
-	int result = code == ENOENT ? tree_find(self->tree, rest + 1, false, &node)
-	                            : tree_make(self->tree, rest + 1, NODE_NAME, true, &node);
-	if (result == -ENOENT || result == -ENOTDIR)
-		return 0;
-	if (result)
-		return damaged(error, path, SNAPSHOT_ERRORS, line, "a path that the snapshot cannot hold");
-	node->error = (int)code;
-	return 0;
-}
-
-static int apply_name(struct snapshot *self, const char *path, char *line, struct error *error)
-{
-	struct node *node;
-	if (tree_make(self->tree, line, NODE_NAME, true, &node))
-		return damaged(error, path, SNAPSHOT_NAMES, line, "a path that the snapshot cannot hold");
-	return 0;
-}
-
-static int each_line(struct snapshot *self, const char *path, const char *file,
-        int (*apply)(struct snapshot *self, const char *path, char *line, struct error *error), struct error *error)
-{
-	autofree char *data = NULL;
-	size_t length;
-	int result = load(self, file, &data, &length);
-	if (result == -ENOENT)
-		return 0;
-	if (result)
-		return error_set(error, result, "%s: %s", path, file);
-	char *state = NULL;
-	for (char *line = strtok_r(data, "\n", &state); line && !result; line = strtok_r(NULL, "\n", &state))
-		if (*line != '#')
-			result = apply(self, path, line, error);
-	return result;
-}
-
 /* ---- what origin.h asks for ---- */
 
 static ssize_t snapshot_read(struct origin *origin, const char *path, char *buffer, size_t size)
@@ -265,6 +108,8 @@ static int snapshot_list(struct origin *origin, struct arena *arena, const char 
 		result = -node->error;
 	if (!result && node->kind != NODE_DIRECTORY)
 		result = node->kind == NODE_NAME ? -ENODATA : -ENOTDIR;
+	if (!result)
+		result = tree_open(snapshot(origin)->tree, node);
 	for (struct node *child = result ? NULL : node->children; child && !result; child = child->next)
 		result = strings_add(arena, names, child->name);
 	return result;
@@ -412,12 +257,25 @@ static int snapshot_host(struct origin *origin, struct arena *arena, struct host
 	return read_record(snapshot(origin), SNAPSHOT_HOST, &host_facts_record, arena, facts, &root, NULL);
 }
 
+static int snapshot_damage(const struct origin *origin, struct error *error)
+{
+	const struct error *damage = &((const struct snapshot *)origin)->directory.damage;
+	if (damage->code && error)
+		*error = *damage;
+	return damage->code;
+}
+
 static void snapshot_close(struct origin *origin)
 {
 	struct snapshot *self = snapshot(origin);
+	if (self->errors.stream)
+		fclose(self->errors.stream);
+	if (self->names.stream)
+		fclose(self->names.stream);
 	tree_free(self->tree);
-	if (self->directory >= 0)
-		close(self->directory);
+	if (self->directory.fd >= 0)
+		close(self->directory.fd);
+	free(self->path);
 	free(self);
 }
 
@@ -432,6 +290,7 @@ static const struct origin_ops snapshot_ops = {
 	.verbs = snapshot_verbs,
 	.process = snapshot_process,
 	.host = snapshot_host,
+	.damage = snapshot_damage,
 	.close = snapshot_close,
 };
 
@@ -455,25 +314,32 @@ static int find_root(struct snapshot *self, const char *path, struct error *erro
 		return 0;
 	if (!only)
 		return error_say(error, -EINVAL, "%s: not a snapshot: it is empty", path);
-	if (!only->next && self->directory < 0 && is_snapshot(self->tree, only)) {
+	if (!only->next && self->directory.fd < 0 && is_snapshot(self->tree, only)) {
 		tree_set_root(self->tree, only);
 		return 0;
 	}
 	return error_say(error, -EINVAL, "%s: not a snapshot: there is neither sys/ nor " SNAPSHOT_HOST " in it", path);
 }
 
+/* The tree_read of a directory: its names, then what else is said of them. */
+static int read_names(void *context, struct node *node)
+{
+	struct snapshot *self = context;
+	int result = directory_read(&self->directory, node);
+	return result ? result : remarks_apply(node);
+}
+
 static int open_directory(struct snapshot *self, int fd, const char *path, struct error *error)
 {
-	self->tree = tree_new(SNAPSHOT_ARCHIVE_LIMIT);
-	self->directory = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (!self->tree || self->directory < 0 || again < 0) {
-		if (again >= 0)
-			close(again);
+	self->directory = (struct directory){ .path = self->path, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
+	if (self->directory.fd < 0)
+		return error_set(error, -errno, "%s", path);
+	self->directory.tree = self->tree = tree_new(SNAPSHOT_ARCHIVE_LIMIT);
+	if (!self->tree)
 		return error_set(error, -ENOMEM, "%s", path);
-	}
-	struct scan scan = { .tree = self->tree, .path = path, .error = error };
-	return scan_directory(&scan, again, tree_root(self->tree), 0);
+	tree_read_by(self->tree, read_names, self);
+	int result = tree_open(self->tree, tree_root(self->tree));
+	return result ? snapshot_damage(&self->origin, error) : 0;
 }
 
 static int open_archive(struct snapshot *self, int fd, const char *path, struct error *error)
@@ -497,22 +363,45 @@ static int open_any(struct snapshot *self, const char *path, struct error *error
 	return error_say(error, -EINVAL, "%s: not a snapshot: neither a directory nor an archive", path);
 }
 
+static int open_remarks(struct snapshot *self, struct remarks_file *file, struct error *error)
+{
+	struct node *node;
+	file->tree = self->tree;
+	if (tree_find(self->tree, file->name, true, &node) || (node->kind == NODE_FILE && node->data && !node->length))
+		return 0;
+	if (node->kind != NODE_FILE)
+		return error_set(error, -EISDIR, "%s: %s", file->path, file->name);
+	int fd = node->data ? -1 : directory_open(&self->directory, node);
+	file->stream = node->data ? fmemopen((void *)node->data, node->length, "r") : fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file->stream)
+		return error_set(error, fd < 0 && !node->data ? fd : -errno, "%s: %s", file->path, file->name);
+	return remarks_read(file, error);
+}
+
 struct origin *origin_snapshot(const char *path, struct error *error)
 {
 	struct snapshot *self = calloc(1, sizeof(*self));
-	if (!self) {
+	char *copy = strdup(path);
+	if (!self || !copy) {
+		free(self);
+		free(copy);
 		error_set(error, -ENOMEM, "%s", path);
 		return NULL;
 	}
+	self->path = copy;
 	self->origin.ops = &snapshot_ops;
-	self->directory = -1;
+	self->directory.fd = -1;
+	self->names = (struct remarks_file){ .path = copy, .name = SNAPSHOT_NAMES };
+	self->errors = (struct remarks_file){ .path = copy, .name = SNAPSHOT_ERRORS, .errors = true };
 	int result = open_any(self, path, error);
 	if (!result)
 		result = find_root(self, path, error);
 	if (!result)
-		result = each_line(self, path, SNAPSHOT_NAMES, apply_name, error);
+		result = open_remarks(self, &self->names, error);
 	if (!result)
-		result = each_line(self, path, SNAPSHOT_ERRORS, apply_error, error);
+		result = open_remarks(self, &self->errors, error);
+	if (!result)
+		result = snapshot_damage(&self->origin, error);
 	if (result) {
 		snapshot_close(&self->origin);
 		return NULL;

@@ -16,6 +16,8 @@ struct tree {
 	struct node *root;
 	struct node **table; /* open addressing by parent and name; its size is a power of two */
 	size_t table_size, count;
+	tree_read *read; /* NULL: there is nothing unread */
+	void *context;
 };
 
 struct tree *tree_new(size_t size)
@@ -47,6 +49,24 @@ void tree_free(struct tree *tree)
 struct node *tree_root(const struct tree *tree)
 {
 	return tree->root;
+}
+
+void tree_read_by(struct tree *tree, tree_read *read, void *context)
+{
+	tree->read = read;
+	tree->context = context;
+	tree->root->unread = true;
+}
+
+int tree_open(const struct tree *tree, struct node *directory)
+{
+	if (!directory->unread)
+		return 0;
+	directory->unread = false; /* first: reading may look at it again */
+	int result = tree->read(tree->context, directory);
+	if (result)
+		directory->error = -result;
+	return result;
 }
 
 void tree_set_root(struct tree *tree, struct node *node)
@@ -155,6 +175,9 @@ static int walk(
 			at = at == tree->root ? at : at->parent;
 			continue;
 		}
+		int opened = tree_open(tree, at);
+		if (opened)
+			return opened;
 		struct node *child = tree_child(tree, at, name, length);
 		if (!child)
 			return -ENOENT;
@@ -181,8 +204,10 @@ int tree_find(const struct tree *tree, const char *path, bool follow, struct nod
 static int make_step(struct tree *tree, struct node *at, const char *name, size_t length, enum node_kind kind,
         bool follow, struct node **made)
 {
+	int links = 0, opened = tree_open(tree, at);
+	if (opened)
+		return opened;
 	struct node *child = tree_child(tree, at, name, length);
-	int links = 0;
 	if (child && child->kind == NODE_LINK && follow)
 		return walk(tree, at, child->data, true, &links, made);
 	if (!child)

@@ -23,9 +23,14 @@ struct node {
 	int error;        /* positive errno that reading or entering it answers, 0: none */
 	const char *data; /* of a file: contents, NULL: not in memory; of a link: its target */
 	size_t length;
+	bool unread;              /* a directory whose names were not read yet, see tree_open() */
+	struct remarks *remarks;  /* of an unread directory: what the snapshot says of its names, see remarks.h */
 };
 
 struct tree;
+
+/* Adds the names below a directory. 0 or negative errno. */
+typedef int tree_read(void *context, struct node *directory);
 
 /* What a snapshot may hold at most. */
 enum { TREE_ENTRY_LIMIT = 1 << 20, TREE_DEPTH_LIMIT = 64 };
@@ -34,13 +39,17 @@ enum { TREE_ENTRY_LIMIT = 1 << 20, TREE_DEPTH_LIMIT = 64 };
 struct tree *tree_new(size_t size);
 void tree_free(struct tree *tree);
 struct node *tree_root(const struct tree *tree);
+/* The root and directories that are added by tree_add() as unread are read by `read` when they are entered. */
+void tree_read_by(struct tree *tree, tree_read *read, void *context);
+/* Reads the names of a directory where that was not done yet. 0 or negative errno, the same at each call. */
+int tree_open(const struct tree *tree, struct node *directory);
 /* Makes `node`, a directory, the root. */
 void tree_set_root(struct tree *tree, struct node *node);
 
 /* Memory that lives as long as the tree; NULL beyond its size. */
 void *tree_alloc(struct tree *tree, size_t size);
 
-/* The child of that name (no "/" in it), NULL: none. */
+/* The child of that name (no "/" in it) of a directory that was opened, NULL: none. */
 struct node *tree_child(const struct tree *tree, const struct node *parent, const char *name, size_t length);
 /* Adds a child that is not there yet. NULL beyond the limits. */
 struct node *tree_add(struct tree *tree, struct node *parent, enum node_kind kind, const char *name, size_t length);

@@ -388,6 +388,9 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	if (!error)
 		error = &own;
 	int ended = worker_run(&job, &result, error);
+	int damage = origin_damage(origin, error);
+	if (damage)
+		return damage;
 	report_losses(host, &result);
 	if (!host->joined)
 		join_host(host);

@@ -148,6 +148,8 @@ static void late_links_are_refused(void **state)
 	put("sys/class/a", "one\n");
 	put("sys/real/b", "two\n");
 	autocall(origin_closep) struct origin *origin = open_root(root);
+	assert_text(origin, "sys/class/a", "one\n"); /* names are read when a directory is entered */
+	assert_text(origin, "sys/real/b", "two\n");
 	assert_int_equal(unlink(below("sys/class/a")), 0);
 	put_link("sys/class/a", "/etc/hostname");
 	char moved[PATH_MAX];
@@ -327,9 +329,42 @@ static void mistakes_are_named(void **state)
 	put("errors", "22 sys/../../etc\n");
 	assert_refused(root, "cannot hold");
 	put("errors", "");
-	assert_int_equal(mkfifo(below("sys/fifo"), 0666), 0);
-	assert_refused(root, "sys/fifo: is neither");
-	assert_refused(below("sys/fifo"), "neither a directory nor an archive");
+	assert_int_equal(mkfifo(below("fifo"), 0666), 0);
+	assert_refused(root, "fifo: is neither");
+	assert_refused(below("fifo"), "neither a directory nor an archive");
+}
+
+/* What is below the root is looked at when it is asked for; nothing that it says is taken for the host's answer. */
+static void damage_is_told(void **state)
+{
+	(void)state;
+	put("sys/class/a", "");
+	put("sys/devices/b", "");
+	assert_int_equal(mkfifo(below("sys/class/fifo"), 0666), 0);
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	struct error error = { 0 };
+	assert_text(origin, "sys/devices/b", "");
+	assert_int_equal(origin_damage(origin, &error), 0);
+	assert_read_error(origin, "sys/class/a", EINVAL);
+	assert_int_equal(origin_damage(origin, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "sys/class/fifo: is neither"));
+}
+
+/* Lines about one directory need not follow each other, and later ones win. */
+static void errors_in_any_order(void **state)
+{
+	(void)state;
+	put("sys/a/x", "");
+	put("sys/b/x", "");
+	put_link("sys/c", "a");
+	put("errors", "5 sys/a/x\n5 sys/b/x\n# between\n22 sys/c/y\n\n13 sys/b/z\n95 sys/a/x\n22 sys/a//w/\n13 sys/d");
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	assert_read_error(origin, "sys/a/x", EOPNOTSUPP);
+	assert_read_error(origin, "sys/a/y", EINVAL);
+	assert_read_error(origin, "sys/a/w", EINVAL);
+	assert_read_error(origin, "sys/b/x", EIO);
+	assert_read_error(origin, "sys/b/z", EACCES);
+	assert_read_error(origin, "sys/d", EACCES);
 }
 
 /* ---- archives ---- */
@@ -492,6 +527,8 @@ int main(void)
 		TEST(verbs_are_replayed),
 		TEST(facts_are_replayed),
 		TEST(mistakes_are_named),
+		TEST(damage_is_told),
+		TEST(errors_in_any_order),
 		TEST(archives_are_read),
 		TEST(archives_of_a_directory_are_read),
 		TEST(later_members_replace_earlier_ones),

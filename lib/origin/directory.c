@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "origin/directory.h"
+#include "base/cleanup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * The path holds no links any more, as far as the tree knows; the kernel makes sure of it (openat2, Linux 5.6), or
+ * where a sandbox refuses that call, only of the last part.
+ */
+static int open_below(const struct directory *directory, const struct node *node, int flags)
+{
+	char path[PATH_MAX];
+	struct open_how how = {
+		.flags = (uint64_t)(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | flags),
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int length = tree_path(directory->tree, node, path, sizeof(path));
+	if (length < 0)
+		return length;
+	const char *name = length ? path : ".";
+	int fd = (int)syscall(SYS_openat2, directory->fd, name, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = openat(directory->fd, name, (int)how.flags);
+	return fd < 0 ? -errno : fd;
+}
+
+int directory_open(const struct directory *directory, const struct node *node)
+{
+	struct stat status;
+	int fd = open_below(directory, node, 0);
+	if (fd < 0)
+		return fd;
+	int result = fstat(fd, &status) ? -errno : S_ISREG(status.st_mode) ? 0 : -EINVAL;
+	if (result)
+		close(fd);
+	return result ? result : fd;
+}
+
+/* ---- names ---- */
+
+static int wrong(struct directory *directory, const struct node *parent, const char *name, int code, const char *reason)
+{
+	char where[PATH_MAX];
+	if (tree_path(directory->tree, parent, where, sizeof(where)) < 0)
+		where[0] = '\0';
+	const char *slash = *where && *name ? "/" : "";
+	if (directory->damage.code)
+		return code;
+	return error_say(&directory->damage, code, "%s: %s%s%.100s: %s", directory->path, where, slash, name, reason);
+}
+
+static int read_link(struct directory *directory, int fd, struct node *node)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlinkat(fd, node->name, target, sizeof(target) - 1);
+	if (length < 0)
+		return wrong(directory, node->parent, node->name, -errno, strerror(errno));
+	char *copy = tree_alloc(directory->tree, (size_t)length + 1);
+	if (!copy)
+		return wrong(directory, node->parent, node->name, -EFBIG, "too many files for a snapshot");
+	memcpy(copy, target, (size_t)length);
+	node->data = copy;
+	node->length = (size_t)length;
+	return 0;
+}
+
+static unsigned char entry_type(int fd, const struct dirent *entry)
+{
+	struct stat status;
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type;
+	return fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ? DT_UNKNOWN
+	                                                                : (unsigned char)IFTODT(status.st_mode);
+}
+
+static int add_entry(struct directory *directory, int fd, struct node *parent, const struct dirent *entry)
+{
+	static const enum node_kind kinds[DT_WHT + 1] = {
+		[DT_REG] = NODE_FILE, [DT_DIR] = NODE_DIRECTORY, [DT_LNK] = NODE_LINK
+	};
+	unsigned char type = entry_type(fd, entry);
+	if (type > DT_WHT || kinds[type] == NODE_NAME)
+		return wrong(directory, parent, entry->d_name, -EINVAL, "is neither a file, a directory nor a link");
+	struct node *node = tree_add(directory->tree, parent, kinds[type], entry->d_name, strlen(entry->d_name));
+	if (!node)
+		return wrong(directory, parent, entry->d_name, -EFBIG, "too many files or too deep for a snapshot");
+	node->unread = type == DT_DIR;
+	return type == DT_LNK ? read_link(directory, fd, node) : 0;
+}
+
+int directory_read(void *context, struct node *parent)
+{
+	struct directory *directory = context;
+	int fd = open_below(directory, parent, O_DIRECTORY);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	if (!stream) {
+		int code = fd < 0 ? fd : -errno;
+		if (fd >= 0)
+			close(fd);
+		return wrong(directory, parent, "", code, strerror(-code));
+	}
+	int result = 0;
+	for (struct dirent *entry; !result && (entry = readdir(stream));)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = add_entry(directory, dirfd(stream), parent, entry);
+	closedir(stream);
+	return result;
+}
