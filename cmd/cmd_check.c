@@ -84,19 +84,6 @@ static int status_of(const struct report *report)
 	return counts.errors.value || counts.warnings.value ? EXIT_FOUND : EXIT_DONE;
 }
 
-static int print(const struct check_request *request, const struct common_options *common, struct host *host)
-{
-	if (request->nagios)
-		return (int)monitor_print(stdout, host, &host->report);
-	struct finding_counts counts = findings_count(&host->report);
-	if (common->json)
-		print_document("rdmadiag.check", common, host->origin, &host->facts, &finding_counts_record, &counts,
-		        &host->report);
-	else
-		print_text(host, &host->report, use_color(common));
-	return status_of(&host->report);
-}
-
 static int nothing(const struct check_request *request, const struct common_options *common, const struct error *error)
 {
 	if (request->nagios)
@@ -105,6 +92,24 @@ static int nothing(const struct check_request *request, const struct common_opti
 	if (common->json)
 		print_empty_document("rdmadiag.check", common, &finding_counts_record, error);
 	return EXIT_NOTHING;
+}
+
+static int print(const struct check_request *request, const struct common_options *common, struct host *host)
+{
+	if (request->nagios)
+		return (int)monitor_print(stdout, host, &host->report);
+	struct finding_counts counts = findings_count(&host->report);
+	if (!common->json) {
+		print_text(host, &host->report, use_color(common));
+		return status_of(&host->report);
+	}
+	int failed = print_document(
+	        "rdmadiag.check", common, host->origin, &host->facts, &finding_counts_record, &counts, &host->report);
+	if (!failed)
+		return status_of(&host->report);
+	struct error error;
+	error_set(&error, failed, "printing the document");
+	return nothing(request, common, &error);
 }
 
 /* Metrics of an earlier run must not stand for this one: what is not known of the host is not in the file. */

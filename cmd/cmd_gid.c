@@ -220,15 +220,21 @@ static bool port_exists(const struct gid_request *request, const struct gid_look
 	return !request->port || look->document->tables.count;
 }
 
+static int print_nothing(const struct common_options *common, const struct error *error)
+{
+	complain("%s", error->text);
+	if (common->json)
+		print_empty_document("rdmadiag.gid", common, &gid_record, error);
+	return EXIT_NOTHING;
+}
+
 static int show(struct origin *origin, const struct gid_request *request, const struct common_options *common)
 {
 	struct error error = { 0 };
 	autocall(gid_look_freep) struct gid_look look = { 0 };
 	int collected = gid_look(origin, request, &look, &error);
-	if (!look.document) {
-		complain("%s", error.text);
-		return EXIT_NOTHING;
-	}
+	if (!look.document || arena_exhausted(look.host->arena))
+		return print_nothing(common, &error);
 	if (!collected && !port_exists(request, &look))
 		collected = error_say(&error, -ENODEV, "%s has no port %d", request->device, (int)request->port);
 	if (!collected && request->diff)
@@ -239,10 +245,13 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 	if (!result && (common->json || !collected || collected == -EINTR))
 		result = print(request, common, &look);
 	if (result) {
-		complain("GID tables: %s", strerror(-result));
-		return EXIT_NOTHING;
+		error_set(&error, result, "GID tables");
+		return print_nothing(common, &error);
 	}
-	return status_of(request, collected, &look);
+	int status = status_of(request, collected, &look);
+	if (status == EXIT_NOTHING && !collected)
+		complain("no port has a GID in this network namespace");
+	return status;
 }
 
 /* "DEV", "DEV/PORT" */

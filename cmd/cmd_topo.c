@@ -19,14 +19,20 @@ static const struct option_help options[] = {
 };
 
 /* Nothing of a device was found, or not the device that was asked for. */
-static int print_nothing(const struct common_options *common, struct host *host, int error, const char *text)
+static int print_nothing(const struct common_options *common, struct host *host, const struct error *error)
 {
-	complain("%s", text);
+	complain("%s", error->text);
 	if (!common->json)
 		return EXIT_NOTHING;
-	host->devices.count = 0;
-	report_missing(&host->report, "devices", "host", error, "%s", text);
-	print_document("rdmadiag.topo", common, host->origin, &host->facts, &topo_record, host, &host->report);
+	int printed = -ENOMEM;
+	if (host && !arena_exhausted(host->arena)) {
+		host->devices.count = 0;
+		report_missing(&host->report, "devices", "host", error->code, "%s", error->text);
+		printed = print_document(
+		        "rdmadiag.topo", common, host->origin, &host->facts, &topo_record, host, &host->report);
+	}
+	if (printed)
+		print_empty_document("rdmadiag.topo", common, &topo_record, error);
 	return EXIT_NOTHING;
 }
 
@@ -47,18 +53,22 @@ static int show(
 		return EXIT_NOTHING;
 	autocall(host_freep) struct host *host = host_new();
 	if (!host) {
-		complain("no memory");
-		return EXIT_NOTHING;
+		error_set(&error, -ENOMEM, "this host");
+		return print_nothing(common, NULL, &error);
 	}
 	int result = collect_host(origin, host, wanted, &error);
 	if (result && result != -EINTR)
-		return print_nothing(common, host, result, error.text);
+		return print_nothing(common, host, &error);
 	check_topo(host, &host->report);
 	const struct rdma_device *device = wanted->device ? collect_find_device(host, wanted->device) : NULL;
 	if (device)
 		join_select(host, device);
 	text->color = use_color(common);
-	print_host(common, host, text);
+	int printed = print_host(common, host, text);
+	if (printed) {
+		error_set(&error, printed, "printing the document");
+		return print_nothing(common, NULL, &error);
+	}
 	if (result == -EINTR)
 		complain("interrupted: what was known by then is shown");
 	return result == -EINTR ? EXIT_INTERRUPTED : EXIT_DONE;

@@ -230,10 +230,15 @@ struct origin *open_origin(const struct common_options *common, struct error *er
 	return origin;
 }
 
+/* Untouched until there is nothing left but to say so: it may be address space that is missing (RLIMIT_AS). */
+static void *reserve;
+
 void print_empty_document(
         const char *schema, const struct common_options *common, const struct record *record, const struct error *error)
 {
-	autocall(arena_freep) struct arena *arena = arena_new(1 << 20);
+	free(reserve);
+	reserve = NULL;
+	autocall(arena_freep) struct arena *arena = arena_new(1 << 16);
 	autofree void *document = calloc(1, record->size);
 	if (!arena || !document)
 		return;
@@ -301,6 +306,7 @@ static int run_command(int argc, char **argv, struct common_options *common)
 
 int main(int argc, char **argv)
 {
+	reserve = malloc(1 << 20);
 	struct common_options common = { 0 };
 	struct option_tables tables = { .letters = "+", .length = 1 }; /* "+": stop at the command */
 	add_options(&tables, common_options);

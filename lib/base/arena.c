@@ -10,16 +10,41 @@
 struct arena {
 	size_t size; /* of the mapping, this header included */
 	size_t used; /* from the start of the mapping */
+	bool exhausted;
 };
 
 enum { ALIGNMENT = _Alignof(max_align_t) };
 
+static void *map(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Where address space is short (RLIMIT_AS) the half of what there is, so that the rest of the process has some too. */
+static void *map_less(size_t *size)
+{
+	enum { LEAST = 1 << 20 };
+	void *memory = NULL;
+	while (!memory && *size / 2 >= LEAST) {
+		*size /= 2;
+		memory = map(*size);
+	}
+	if (!memory || *size / 2 < LEAST)
+		return memory;
+	munmap((char *)memory + *size / 2, *size - *size / 2);
+	*size /= 2;
+	return memory;
+}
+
 struct arena *arena_new(size_t size)
 {
-	size += sizeof(struct arena);
-	struct arena *arena =
-	        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (arena == MAP_FAILED)
+	const size_t page = 1 << 16; /* the largest there is */
+	size = (size + sizeof(struct arena) + page - 1) / page * page;
+	struct arena *arena = map(size);
+	if (!arena)
+		arena = map_less(&size);
+	if (!arena)
 		return NULL;
 	arena->size = size;
 	arena->used = (sizeof(*arena) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -37,13 +62,24 @@ size_t arena_used(const struct arena *arena)
 	return arena->used;
 }
 
+size_t arena_size(const struct arena *arena)
+{
+	return arena->size;
+}
+
+bool arena_exhausted(const struct arena *arena)
+{
+	return arena->exhausted;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
-	if (size > SIZE_MAX - ALIGNMENT)
+	size_t left = arena->size - arena->used;
+	if (size > left || (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT > left) {
+		arena->exhausted = true;
 		return NULL;
+	}
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	if (size > arena->size - arena->used)
-		return NULL;
 	void *memory = (char *)arena + arena->used;
 	arena->used += size;
 	return memory;

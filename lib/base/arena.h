@@ -11,20 +11,27 @@
 #define RDMADIAG_BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct arena;
 
-/* Reserves address space (not memory) for `size` bytes. NULL with errno set where the mapping is refused. */
+/*
+ * Reserves address space (not memory) for `size` bytes, or less where the process may not have that much. NULL with
+ * errno set where the mapping is refused.
+ */
 struct arena *arena_new(size_t size);
 void arena_free(struct arena *arena);
 static inline void arena_freep(struct arena **arena)
 {
 	arena_free(*arena);
 }
-/* Bytes handed out so far. */
+/* Bytes handed out so far, and at most. */
 size_t arena_used(const struct arena *arena);
+size_t arena_size(const struct arena *arena);
+/* Was something asked for that did not fit? */
+bool arena_exhausted(const struct arena *arena);
 
 /* All of these return zeroed or filled memory that lives as long as the arena, or NULL when it is exhausted. */
 void *arena_alloc(struct arena *arena, size_t size);

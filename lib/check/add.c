@@ -3,14 +3,12 @@
 #include "check/findings.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 struct finding *check_add(struct report *report, const char *id, const char *subject, const char *message, ...)
 {
 	const struct finding_kind *kind = finding_kind(id);
-	list_each(finding, &report->findings)
-		if (!strcmp(finding->id, id) && !strcmp(finding->subject, subject))
-			return NULL;
+	if (report_has_finding(report, id, subject))
+		return NULL;
 	va_list args;
 	va_start(args, message);
 	const char *text = arena_vprintf(report->arena, message, args);

@@ -109,19 +109,9 @@ static void check_adapters(const struct found_bond *found, struct report *report
 static void check_claims(const struct found_bond *found, struct report *report)
 {
 	char devices[TEXT_SIZE] = "";
-	const char *first = NULL;
 	int count = 0;
-	list_each(device, &found->host->devices) {
-		bool claims = false;
-		list_each(port, &device->ports)
-			list_each(netdev, &port->netdevs)
-				claims |= netdev->netdev == found->netdev->netdev;
-		if (!claims)
-			continue;
+	list_each(device, &found->netdev->netdev->claimants)
 		append(devices, "%s%s", count++ ? ", " : "", device->name);
-		if (!first)
-			first = device->name;
-	}
 	if (count < 2)
 		return;
 	struct finding *finding = check_add(report, "bond-claimed-by-several-devices", found->subject,
@@ -217,6 +207,12 @@ static void check_lag(const struct rdma_device *device, struct report *report)
 		report_evidence(report, finding, "debugfs", "lag/port_sel_mode", "%s", lag->port_sel_mode);
 }
 
+/* A bond that many devices reach is looked at once. */
+static bool is_first_claim(const struct netdev *bond, const struct rdma_device *device)
+{
+	return !bond->claimants.count || bond->claimants.items[0] == device;
+}
+
 void check_bonds(const struct host *host, struct report *report)
 {
 	list_each(device, &host->devices)
@@ -224,6 +220,6 @@ void check_bonds(const struct host *host, struct report *report)
 	list_each(device, &host->devices)
 		list_each(port, &device->ports)
 			list_each(netdev, &port->netdevs)
-				if (netdev->bond)
+				if (netdev->bond && is_first_claim(netdev->netdev, device))
 					check_bond(host, netdev, report);
 }

@@ -53,34 +53,6 @@ static void check_board(const struct host *host, const struct rdma_device *devic
 
 /* ---- functions without a device ---- */
 
-static bool has_device(const struct host *host, const struct pci_function *function)
-{
-	list_each(device, &host->devices)
-		if (device->pci && device->pci->address && !strcmp(device->pci->address, function->address))
-			return true;
-	return false;
-}
-
-/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
-static bool is_in_lag(const struct host *host, const struct pci_function *function)
-{
-	list_each(device, &host->devices)
-		list_each(port, &device->ports)
-			list_each(netdev, &port->netdevs)
-				if (netdev->pci_address && !strcmp(netdev->pci_address, function->address))
-					return true;
-	return false;
-}
-
-/* The netdev that the kernel says is on the function. */
-static const char *netdev_of(const struct host *host, const struct pci_function *function)
-{
-	list_each(netdev, &host->netdevs)
-		if ((netdev->parent_name && !strcmp(netdev->parent_name, function->address)) || netdev->pci == function)
-			return netdev->name;
-	return NULL;
-}
-
 static bool is_given_away(const char *driver)
 {
 	return !strcmp(driver, "vfio-pci") || !strcmp(driver, "pci-stub") || !strcmp(driver, "uio_pci_generic") ||
@@ -90,7 +62,8 @@ static bool is_given_away(const char *driver)
 static void check_function(const struct host *host, const struct pci_function *function, struct report *report)
 {
 	char subject[80];
-	if (!vendor_has_rdma(function->vendor) || has_device(host, function) || is_in_lag(host, function))
+	/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
+	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached)
 		return;
 	snprintf(subject, sizeof(subject), "pci:%s", function->address);
 	if (!function->driver) {
@@ -103,7 +76,7 @@ static void check_function(const struct host *host, const struct pci_function *f
 	}
 	if (is_given_away(function->driver))
 		return;
-	const char *netdev = netdev_of(host, function);
+	const char *netdev = function->netdev_name;
 	struct finding *finding = check_add(report, "function-without-rdma-device", subject,
 	        "%s%shas the driver %s but no RDMA device in this namespace%s", netdev ? netdev : "", netdev ? " " : "",
 	        function->driver,

@@ -220,28 +220,113 @@ static const struct field topo_fields[] = {
 };
 RECORD(topo_record, host, topo_fields);
 
+/* ---- look-ups ---- */
+
+/* One look-up: elements of `list` for which same(element, key) holds, through `index` where it was filled. */
+static void *find(const struct list *list, const struct index *index, uint64_t hash,
+        bool (*same)(const void *element, const void *key), const void *key)
+{
+	if (index->table)
+		return index_find(index, hash, same, key);
+	for (uint32_t i = 0; i < list->count; i++)
+		if (same(list->items[i], key))
+			return list->items[i];
+	return NULL;
+}
+
+#define FIND(host, list, index, hash, same, key) find((const void *)&(host)->list, &(host)->index, hash, same, key)
+
+static bool is_same(const char *text, const void *key)
+{
+	return text && !strcmp(text, key);
+}
+
+static bool has_ifindex(const void *element, const void *key)
+{
+	return num_is(((const struct netdev *)element)->ifindex, *(const int64_t *)key);
+}
+
+static bool is_netdev(const void *element, const void *key)
+{
+	return is_same(((const struct netdev *)element)->name, key);
+}
+
+static bool is_device(const void *element, const void *key)
+{
+	return is_same(((const struct rdma_device *)element)->name, key);
+}
+
+static bool has_number(const void *element, const void *key)
+{
+	return num_is(((const struct rdma_device *)element)->netlink_index, *(const int64_t *)key);
+}
+
+static bool is_function(const void *element, const void *key)
+{
+	return is_same(((const struct pci_function *)element)->address, key);
+}
+
+static bool is_hop(const void *element, const void *key)
+{
+	return is_same(((const struct pci_hop *)element)->address, key);
+}
+
+int host_index_netdev(struct host *host, struct netdev *netdev)
+{
+	int result = index_add(host->arena, &host->netdev_names, hash_text(netdev->name), netdev);
+	if (!result && netdev->ifindex.known)
+		result = index_add(host->arena, &host->netdev_numbers, hash_number(netdev->ifindex.value), netdev);
+	return result;
+}
+
+int host_index_device(struct host *host, struct rdma_device *device)
+{
+	int result = index_add(host->arena, &host->device_names, hash_text(device->name), device);
+	if (!result && device->netlink_index.known)
+		result =
+		        index_add(host->arena, &host->device_numbers, hash_number(device->netlink_index.value), device);
+	return result;
+}
+
+int host_index_function(struct host *host, struct pci_function *function)
+{
+	return index_add(host->arena, &host->function_addresses, hash_text(function->address), function);
+}
+
+int host_index_hop(struct host *host, struct pci_hop *hop)
+{
+	return index_add(host->arena, &host->hop_addresses, hash_text(hop->address), hop);
+}
+
 struct netdev *host_netdev(const struct host *host, int64_t ifindex)
 {
-	list_each(netdev, &host->netdevs)
-		if (num_is(netdev->ifindex, ifindex))
-			return netdev;
-	return NULL;
+	return FIND(host, netdevs, netdev_numbers, hash_number(ifindex), has_ifindex, &ifindex);
 }
 
 struct netdev *host_netdev_by_name(const struct host *host, const char *name)
 {
-	list_each(netdev, &host->netdevs)
-		if (netdev->name && !strcmp(netdev->name, name))
-			return netdev;
-	return NULL;
+	return FIND(host, netdevs, netdev_names, hash_text(name), is_netdev, name);
 }
 
 struct rdma_device *host_device(const struct host *host, const char *name)
 {
-	list_each(device, &host->devices)
-		if (device->name && !strcmp(device->name, name))
-			return device;
-	return NULL;
+	struct rdma_device *device = FIND(host, devices, device_names, hash_text(name), is_device, name);
+	return device && !device->gone ? device : NULL;
+}
+
+struct rdma_device *host_device_numbered(const struct host *host, int64_t netlink_index)
+{
+	return FIND(host, devices, device_numbers, hash_number(netlink_index), has_number, &netlink_index);
+}
+
+struct pci_function *host_function(const struct host *host, const char *address)
+{
+	return FIND(host, pci_functions, function_addresses, hash_text(address), is_function, address);
+}
+
+struct pci_hop *host_hop(const struct host *host, const char *address)
+{
+	return FIND(host, pci_hops, hop_addresses, hash_text(address), is_hop, address);
 }
 
 struct port *device_port(const struct rdma_device *device, int64_t number)

@@ -11,6 +11,7 @@
 #define RDMADIAG_MODEL_HOST_H
 
 #include "base/arena.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "model/record.h"
 #include "model/report.h"
@@ -99,6 +100,9 @@ struct pci_function {
 	const char *physfn; /* PCI address of the PF, NULL: not a VF */
 	struct num sriov_numvfs;
 	struct num vf_index; /* of a VF: which of its PF's */
+	/* set by the join: */
+	bool has_device, is_reached; /* an RDMA device is on it; one reaches a netdev on it */
+	const char *netdev_name;     /* a netdev on it; NULL: none is known */
 };
 
 /* ---- netdevs (rtnetlink RTM_GETLINK, else sys/class/net) ---- */
@@ -155,6 +159,11 @@ struct netdev {
 	struct bond_facts *bond_facts;  /* of LINK_BOND */
 	struct bond_slave *slave;       /* of a member of a bond */
 	LIST(struct address) addresses; /* RTM_GETADDR */
+	/* set by the join: */
+	LIST(struct netdev) uppers, lowers; /* directly above and below, by name */
+	LIST(struct rdma_device) claimants; /* of a bond: the devices that reach it */
+	struct bond *bond;                  /* of a bond */
+	uint32_t above_visit, below_visit;  /* number of the last look at stacks that met it */
 };
 
 struct bond_facts {
@@ -317,9 +326,12 @@ struct host {
 	LIST(struct pci_function) pci_functions;
 	LIST(struct pci_hop) pci_hops;
 	LIST(struct package) packages;
-	int link_source; /* enum fact_source of the netdevs */
-	bool joined;     /* the tree is built */
-	bool complete;   /* every source was asked */
+	struct index netdev_numbers, netdev_names, device_numbers, device_names, function_addresses, hop_addresses;
+	uint32_t visits;  /* looks at stacks of netdevs so far */
+	uint32_t related; /* relations of ports and netdevs so far, see join_related() */
+	int link_source;  /* enum fact_source of the netdevs */
+	bool joined;      /* the tree is built */
+	bool complete;    /* every source was asked */
 };
 
 extern const char *const netns_mode_names[NETNS_MODE_COUNT];
@@ -331,10 +343,22 @@ extern const char *const relation_names[RELATION_COUNT];
 extern const char *const fact_source_names[SOURCE_COUNT];
 extern const char *const function_kind_names[FUNCTION_COUNT];
 
+/*
+ * Makes an element of a list known to the look-ups below, when what they look for is filled in. Lists that are made by
+ * hand need not be indexed; then they are walked. 0 or -ENOMEM.
+ */
+int host_index_netdev(struct host *host, struct netdev *netdev);
+int host_index_device(struct host *host, struct rdma_device *device);
+int host_index_function(struct host *host, struct pci_function *function);
+int host_index_hop(struct host *host, struct pci_hop *hop);
+
 /* Look-ups; NULL where there is none. */
 struct netdev *host_netdev(const struct host *host, int64_t ifindex);
 struct netdev *host_netdev_by_name(const struct host *host, const char *name);
 struct rdma_device *host_device(const struct host *host, const char *name);
+struct rdma_device *host_device_numbered(const struct host *host, int64_t netlink_index);
+struct pci_function *host_function(const struct host *host, const char *address);
+struct pci_hop *host_hop(const struct host *host, const char *address);
 struct port *device_port(const struct rdma_device *device, int64_t number);
 struct numa_node *host_node(const struct host *host, int64_t id);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */

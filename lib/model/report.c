@@ -34,6 +34,29 @@ static const struct field not_collected_fields[] = {
 };
 RECORD(not_collected_record, not_collected, not_collected_fields);
 
+/* What makes two findings, or two entries of not_collected, the same. */
+struct pair {
+	const char *what, *subject;
+};
+
+static uint64_t hash_of(struct pair pair)
+{
+	return hash_join(hash_text(pair.what), hash_text(pair.subject));
+}
+
+static bool is_same_finding(const void *element, const void *key)
+{
+	const struct finding *finding = element;
+	const struct pair *pair = key;
+	return !strcmp(finding->id, pair->what) && !strcmp(finding->subject, pair->subject);
+}
+
+bool report_has_finding(const struct report *report, const char *id, const char *subject)
+{
+	const struct pair pair = { id, subject };
+	return index_find(&report->known_findings, hash_of(pair), is_same_finding, &pair);
+}
+
 struct finding *report_finding(
         struct report *report, const char *id, enum severity severity, const char *subject, const char *message, ...)
 {
@@ -47,6 +70,8 @@ struct finding *report_finding(
 	finding->severity = (int)severity;
 	finding->subject = arena_strdup(report->arena, subject);
 	finding->id = id;
+	if (finding->subject)
+		(void)index_add(report->arena, &report->known_findings, hash_of((struct pair){ id, subject }), finding);
 	return finding;
 }
 
@@ -70,17 +95,22 @@ void report_advice(struct finding *finding, const char *advice)
 		finding->advice = advice;
 }
 
-static bool is_reported(const struct report *report, const char *what, const char *subject)
+static bool is_same_missing(const void *element, const void *key)
 {
-	list_each(entry, &report->not_collected)
-		if (!strcmp(entry->what, what) && !strcmp(entry->subject, subject))
-			return true;
-	return false;
+	const struct not_collected *entry = element;
+	const struct pair *pair = key;
+	return !strcmp(entry->what, pair->what) && !strcmp(entry->subject, pair->subject);
+}
+
+static bool is_reported(const struct report *report, struct pair pair)
+{
+	return index_find(&report->known_missing, hash_of(pair), is_same_missing, &pair);
 }
 
 void report_missing(struct report *report, const char *what, const char *subject, int error, const char *reason, ...)
 {
-	if (is_reported(report, what, subject))
+	const struct pair pair = { what, subject };
+	if (is_reported(report, pair))
 		return;
 	struct not_collected entry = { 0 };
 	if (reason) {
@@ -96,6 +126,8 @@ void report_missing(struct report *report, const char *what, const char *subject
 	entry.error = error ? num(-error) : (struct num){ 0 };
 	struct not_collected *added =
 	        entry.what && entry.subject && entry.reason ? list_add(report->arena, &report->not_collected) : NULL;
-	if (added)
-		*added = entry;
+	if (!added)
+		return;
+	*added = entry;
+	(void)index_add(report->arena, &report->known_missing, hash_of(pair), added);
 }

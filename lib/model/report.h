@@ -6,6 +6,7 @@
 #define RDMADIAG_MODEL_REPORT_H
 
 #include "base/arena.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "model/record.h"
 
@@ -39,6 +40,7 @@ struct report {
 	struct arena *arena;
 	LIST(struct finding) findings;
 	LIST(struct not_collected) not_collected;
+	struct index known_findings, known_missing; /* by what makes them the same */
 };
 
 /*
@@ -49,6 +51,8 @@ __attribute__((format(printf, 5, 6))) struct finding *report_finding(
         struct report *report, const char *id, enum severity severity, const char *subject, const char *message, ...);
 __attribute__((format(printf, 5, 6))) void report_evidence(
         struct report *report, struct finding *finding, const char *source, const char *name, const char *value, ...);
+/* Is there a finding of that id about that subject? */
+bool report_has_finding(const struct report *report, const char *id, const char *subject);
 void report_advice(struct finding *finding, const char *advice); /* advice: static text, or from the arena */
 
 /*

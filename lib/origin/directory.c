@@ -21,7 +21,7 @@ static int open_below(const struct directory *directory, const struct node *node
 {
 	char path[PATH_MAX];
 	struct open_how how = {
-		.flags = (uint64_t)(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | flags),
+		.flags = (unsigned int)(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | flags),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int length = tree_path(directory->tree, node, path, sizeof(path));
@@ -53,10 +53,11 @@ static int wrong(struct directory *directory, const struct node *parent, const c
 	char where[PATH_MAX];
 	if (tree_path(directory->tree, parent, where, sizeof(where)) < 0)
 		where[0] = '\0';
-	const char *slash = *where && *name ? "/" : "";
 	if (directory->damage.code)
 		return code;
-	return error_say(&directory->damage, code, "%s: %s%s%.100s: %s", directory->path, where, slash, name, reason);
+	const char *before = *where ? ": " : "", *between = *where && *name ? "/" : *name ? ": " : "";
+	return error_say(
+	        &directory->damage, code, "%s%s%s%s%.100s: %s", directory->path, before, where, between, name, reason);
 }
 
 static int read_link(struct directory *directory, int fd, struct node *node)
@@ -67,7 +68,8 @@ static int read_link(struct directory *directory, int fd, struct node *node)
 		return wrong(directory, node->parent, node->name, -errno, strerror(errno));
 	char *copy = tree_alloc(directory->tree, (size_t)length + 1);
 	if (!copy)
-		return wrong(directory, node->parent, node->name, -EFBIG, "too many files for a snapshot");
+		return wrong(directory, node->parent, node->name, -EFBIG,
+		        "too many or too long names for a snapshot, or no memory for them");
 	memcpy(copy, target, (size_t)length);
 	node->data = copy;
 	node->length = (size_t)length;
@@ -93,7 +95,8 @@ static int add_entry(struct directory *directory, int fd, struct node *parent, c
 		return wrong(directory, parent, entry->d_name, -EINVAL, "is neither a file, a directory nor a link");
 	struct node *node = tree_add(directory->tree, parent, kinds[type], entry->d_name, strlen(entry->d_name));
 	if (!node)
-		return wrong(directory, parent, entry->d_name, -EFBIG, "too many files or too deep for a snapshot");
+		return wrong(directory, parent, entry->d_name, -EFBIG,
+		        "too many or too long names for a snapshot, or no memory for them");
 	node->unread = type == DT_DIR;
 	return type == DT_LNK ? read_link(directory, fd, node) : 0;
 }

@@ -10,9 +10,9 @@
 #include "origin/tree.h"
 
 struct directory {
-	struct tree *tree; /* the caller's */
-	int fd;            /* of the root; the caller's. -1: there is no directory */
-	const char *path;  /* the caller's, for messages */
+	struct tree *tree;   /* the caller's */
+	int fd;              /* of the root; the caller's. -1: there is no directory */
+	const char *path;    /* the caller's, for messages */
 	struct error damage; /* the first thing that was wrong; code 0: nothing */
 };
 

@@ -188,6 +188,10 @@ int remarks_read(struct remarks_file *file, struct error *error)
 			if (!result)
 				result = begin_run(&run, &remark, at);
 		}
+		if (result == -ENOSPC || result == -EFBIG)
+			return error_say(error, result,
+			        "%s: %s: more names than a snapshot may hold, or than there is memory for", file->path,
+			        file->name);
 		if (result || !strcmp(remark.name, "..") || !strcmp(remark.name, "."))
 			return damaged(file, line, error, "a path that the snapshot cannot hold");
 		run.remarks.end = at + length;

@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* Address space, not memory: a thousand functions take some MiB. */
-static const size_t host_arena_size = (size_t)1 << 30;
+static const size_t host_arena_size = (size_t)256 << 20;
 
 struct host *host_new(void)
 {
@@ -59,8 +59,9 @@ static void read_links(struct origin *origin, struct host *host)
 {
 	host->link_source = SOURCE_NETLINK;
 	int error = rtnl_read_links(origin, host);
-	if (error) {
+	if (error && !arena_exhausted(host->arena)) {
 		host->netdevs.count = 0;
+		host->netdev_names = host->netdev_numbers = (struct index){ 0 };
 		host->link_source = SOURCE_SYSFS;
 		int failed = net_sysfs_list(origin, host);
 		if (failed)
@@ -109,7 +110,7 @@ static void read_places(struct origin *origin, struct host *host)
 static void complete_related(struct origin *origin, struct host *host, struct netdev *netdev)
 {
 	struct netdev_list above, below;
-	join_related(host, host->arena, netdev, &above, &below);
+	join_related(host, netdev, &above, &below); /* too many: told when they are joined */
 	for (uint32_t i = 0; i < above.count + below.count; i++) {
 		struct netdev *related = i < above.count ? above.items[i] : below.items[i - above.count];
 		if (related->completed)
@@ -124,6 +125,8 @@ static void complete_related(struct origin *origin, struct host *host, struct ne
 
 static void read_ports_netdevs(struct origin *origin, struct host *host)
 {
+	join_stacks(host);
+	host->related = 0;
 	if (needs_places(host))
 		read_places(origin, host);
 	list_each(device, &host->devices)
@@ -268,12 +271,12 @@ static int run(struct origin *origin, void *data, struct error *error)
 		device->pci = pci_function_of_path(origin, host, device->parent_path);
 	}
 	read_ports_netdevs(origin, host);
+	if (!collecting->options->device)
+		pci_scan(origin, host);
 	join_host(host);
 	list_each(device, &host->devices)
 		read_roce_lag(origin, host, device);
 	read_all_verbs(origin, collecting);
-	if (!collecting->options->device)
-		pci_scan(origin, host);
 	host->complete = true;
 	return collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
 }
@@ -373,20 +376,27 @@ struct rdma_device *collect_find_device(const struct host *host, const char *nam
 	return related;
 }
 
+/* What is in the model is not all, and nobody could tell what is missing. */
+static int exhausted(const struct host *host, struct error *error)
+{
+	return error_say(error, -ENOMEM, "there is more to collect than fits into the %zu MiB that one host may take",
+	        arena_size(host->arena) >> 20);
+}
+
 int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error)
 {
+	struct error own = { 0 };
+	if (!error)
+		error = &own;
 	struct collecting *collecting = arena_new_object(host->arena, struct collecting);
 	if (!collecting)
-		return -ENOMEM;
+		return exhausted(host, error);
 	host->origin = origin_name(origin);
 	*collecting = (struct collecting){ .host = host, .options = options, .first = *host };
 	struct worker_job job = {
 		.origin = origin, .arena = host->arena, .data = collecting, .reset = reset, .run = run
 	};
 	struct worker_result result;
-	struct error own = { 0 };
-	if (!error)
-		error = &own;
 	int ended = worker_run(&job, &result, error);
 	int damage = origin_damage(origin, error);
 	if (damage)
@@ -394,8 +404,12 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	report_losses(host, &result);
 	if (!host->joined)
 		join_host(host);
+	if (arena_exhausted(host->arena))
+		return exhausted(host, error);
 	if (ended == -ETIMEDOUT)
 		ended = 0; /* what is missing is in the report */
+	if (ended && !error->code)
+		error_set(error, ended, "collecting");
 	if (ended)
 		return ended;
 	if (!host->devices.count)

@@ -2,51 +2,49 @@
 #include "source/join.h"
 #include "source/numa.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- stacks of netdevs ---- */
 
-static bool is_listed(const struct netdev_list *list, const struct netdev *netdev)
+static int by_link_name(const void *a, const void *b)
 {
-	for (uint32_t i = 0; i < list->count; i++)
-		if (list->items[i] == netdev)
-			return true;
-	return false;
+	return natural_compare((*(struct netdev *const *)a)->name, (*(struct netdev *const *)b)->name);
 }
 
-static void add_once(struct arena *arena, struct netdev_list *list, struct netdev *netdev)
+static void sort_links(struct list *links)
 {
-	if (netdev && !is_listed(list, netdev))
-		list_add_existing(arena, list, netdev);
+	if (links->count)
+		qsort(links->items, links->count, sizeof(*links->items), by_link_name);
 }
 
-static bool is_master_of(const struct netdev *master, const struct netdev *netdev)
+static void put_on(struct arena *arena, struct netdev *upper, struct netdev *lower)
 {
-	return master->ifindex.known && num_is(netdev->master_ifindex, master->ifindex.value);
+	if (!list_add_existing(arena, &upper->lowers, lower))
+		list_add_existing(arena, &lower->uppers, upper);
 }
 
-static bool is_directly_on(const struct netdev *upper, const struct netdev *lower)
+void join_stacks(struct host *host)
 {
-	return is_master_of(upper, lower) ||
-	       (lower->ifindex.known && num_is(upper->lower_ifindex, lower->ifindex.value));
-}
-
-static void add_lower(
-        const struct host *host, struct arena *arena, const struct netdev *netdev, struct netdev_list *list)
-{
-	list_each(other, &host->netdevs)
-		if (other != netdev && is_directly_on(netdev, other))
-			add_once(arena, list, other);
-}
-
-static void add_upper(
-        const struct host *host, struct arena *arena, const struct netdev *netdev, struct netdev_list *list)
-{
-	list_each(other, &host->netdevs)
-		if (other != netdev && is_directly_on(other, netdev))
-			add_once(arena, list, other);
+	list_each(netdev, &host->netdevs)
+		netdev->uppers.count = netdev->lowers.count = 0;
+	list_each(netdev, &host->netdevs) {
+		struct netdev *master =
+		        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+		struct netdev *lower =
+		        netdev->lower_ifindex.known ? host_netdev(host, netdev->lower_ifindex.value) : NULL;
+		if (master && master != netdev)
+			put_on(host->arena, master, netdev);
+		/* What is both a master and stacked by a link of its own is told once. */
+		if (lower && lower != netdev && !num_is(lower->master_ifindex, netdev->ifindex.value))
+			put_on(host->arena, netdev, lower);
+	}
+	list_each(netdev, &host->netdevs) {
+		sort_links((struct list *)&netdev->uppers);
+		sort_links((struct list *)&netdev->lowers);
+	}
 }
 
 /* Members of a bond or a team carry its traffic; the other ports of a bridge do not carry this netdev's. */
@@ -55,19 +53,54 @@ static bool spreads(const struct netdev *netdev)
 	return netdev->kind == LINK_BOND || netdev->kind == LINK_TEAM;
 }
 
-void join_related(const struct host *host, struct arena *arena, struct netdev *netdev, struct netdev_list *above,
-        struct netdev_list *below)
+/*
+ * Takes one relation of a port and a netdev. Each takes some hundred bytes, and a thousand ports that all name the
+ * lowest of a thousand netdevs make a million of them.
+ */
+static bool take_relation(struct host *host)
+{
+	enum { LIMIT = 1 << 16 };
+	return ++host->related <= LIMIT;
+}
+
+static bool add_above(struct host *host, struct netdev *netdev, struct netdev_list *list)
+{
+	if (netdev->above_visit == host->visits)
+		return true;
+	netdev->above_visit = host->visits;
+	return take_relation(host) && !list_add_existing(host->arena, list, netdev);
+}
+
+static bool add_below(struct host *host, struct netdev *netdev, struct netdev_list *list)
+{
+	if (netdev->below_visit == host->visits)
+		return true;
+	netdev->below_visit = host->visits;
+	return take_relation(host) && !list_add_existing(host->arena, list, netdev);
+}
+
+static bool add_lowers(struct host *host, const struct netdev *netdev, struct netdev_list *list)
+{
+	bool fits = true;
+	for (uint32_t i = 0; fits && i < netdev->lowers.count; i++)
+		fits = add_below(host, netdev->lowers.items[i], list);
+	return fits;
+}
+
+int join_related(struct host *host, struct netdev *netdev, struct netdev_list *above, struct netdev_list *below)
 {
 	*above = *below = (struct netdev_list){ 0 };
-	add_once(arena, above, netdev);
-	add_once(arena, below, netdev);
-	for (uint32_t i = 0; i < above->count; i++)
-		add_upper(host, arena, above->items[i], above);
-	for (uint32_t i = 1; i < above->count; i++)
+	host->visits++;
+	bool fits = add_above(host, netdev, above) && add_below(host, netdev, below);
+	for (uint32_t i = 0; fits && i < above->count; i++)
+		for (uint32_t j = 0; fits && j < above->items[i]->uppers.count; j++)
+			fits = add_above(host, above->items[i]->uppers.items[j], above);
+	for (uint32_t i = 1; fits && i < above->count; i++)
 		if (spreads(above->items[i]))
-			add_lower(host, arena, above->items[i], below);
-	for (uint32_t i = 0; i < below->count; i++)
-		add_lower(host, arena, below->items[i], below);
+			fits = add_lowers(host, above->items[i], below);
+	for (uint32_t i = 0; fits && i < below->count; i++)
+		fits = add_lowers(host, below->items[i], below);
+	return fits ? 0 : -ENOSPC;
 }
 
 /* ---- the netdev of a port ---- */
@@ -229,7 +262,7 @@ static void fill_member(
 	member->active = netdev->slave ? is_active(facts, netdev) : FLAG_UNKNOWN;
 	member->netdev = netdev;
 	list_each(device, &host->devices)
-		if (reaches_directly(device, netdev))
+		if (reaches_directly(device, netdev) && take_relation(host))
 			strings_add(host->arena, &member->rdma_devices, device->name);
 	if (!netdev->pci)
 		return;
@@ -240,8 +273,10 @@ static void fill_member(
 	member->package = netdev->pci->package;
 }
 
-static struct bond *join_bond(struct host *host, const struct netdev *netdev)
+static struct bond *join_bond(struct host *host, struct netdev *netdev)
 {
+	if (netdev->bond)
+		return netdev->bond;
 	static const struct bond_facts unknown;
 	const struct bond_facts *facts = netdev->bond_facts ? netdev->bond_facts : &unknown;
 	struct bond *bond = arena_new_object(host->arena, struct bond);
@@ -252,12 +287,12 @@ static struct bond *join_bond(struct host *host, const struct netdev *netdev)
 	const struct netdev *active =
 	        facts->active_ifindex.known ? host_netdev(host, facts->active_ifindex.value) : NULL;
 	bond->active_member = active ? active->name : NULL;
-	list_each(member, &host->netdevs)
-		if (is_master_of(netdev, member)) {
-			struct bond_member *added = list_add(host->arena, &bond->members);
-			if (added)
-				fill_member(host, facts, member, added);
-		}
+	list_each(member, &netdev->lowers) {
+		struct bond_member *added = list_add(host->arena, &bond->members);
+		if (added)
+			fill_member(host, facts, member, added);
+	}
+	netdev->bond = bond;
 	return bond;
 }
 
@@ -268,15 +303,22 @@ static const char *kind_text(const struct netdev *netdev)
 	return netdev->kind == LINK_OTHER && netdev->kind_name ? netdev->kind_name : link_kind_names[netdev->kind];
 }
 
-static void add_port_netdev(struct host *host, struct port *port, struct netdev *netdev, enum relation relation)
+/* The devices that reach a bond; ports of one device follow each other. */
+static void claim(struct host *host, struct netdev *bond, struct rdma_device *device)
+{
+	uint32_t count = bond->claimants.count;
+	if (!count || bond->claimants.items[count - 1] != device)
+		list_add_existing(host->arena, &bond->claimants, device);
+}
+
+static void add_port_netdev(
+        struct host *host, struct rdma_device *device, struct port *port, struct netdev *netdev, enum relation relation)
 {
 	struct port_netdev *added = list_add(host->arena, &port->netdevs);
 	if (!added)
 		return;
-	struct netdev_list lower = { 0 };
-	add_lower(host, host->arena, netdev, &lower);
-	for (uint32_t i = 0; i < lower.count; i++)
-		strings_add(host->arena, &added->lower, lower.items[i]->name);
+	list_each(lower, &netdev->lowers)
+		list_add_existing(host->arena, &added->lower, lower->name);
 	added->name = netdev->name;
 	added->ifindex = netdev->ifindex;
 	added->relation = (int)relation;
@@ -290,30 +332,42 @@ static void add_port_netdev(struct host *host, struct port *port, struct netdev 
 	                : port->netdev_ifindex.known ? SOURCE_NETLINK
 	                                             : SOURCE_SYSFS;
 	added->netdev = netdev;
-	if (netdev->kind == LINK_BOND)
+	if (netdev->kind == LINK_BOND) {
 		added->bond = join_bond(host, netdev);
+		claim(host, netdev, device);
+	}
 	if (!netdev->pci)
 		return;
+	netdev->pci->is_reached = true;
 	added->pci_address = netdev->pci->address;
 	added->numa_node = netdev->pci->numa_node;
 	added->local_cpus = netdev->pci->local_cpus;
 	added->package = netdev->pci->package;
 }
 
-static void join_port(struct host *host, const struct rdma_device *device, struct port *port)
+static void miss_relations(struct host *host, const struct rdma_device *device, const struct port *port)
+{
+	char subject[64];
+	snprintf(subject, sizeof(subject), "%.40s/%d", device->name, (int)port->number.value);
+	report_missing(&host->report, "netdevs", subject, 0,
+	        "ports and netdevs of this host have more relations than are looked at (65,536)");
+}
+
+static void join_port(struct host *host, struct rdma_device *device, struct port *port)
 {
 	port->netdevs.count = 0;
 	struct netdev *netdev = join_port_netdev(host, device, port);
 	if (!netdev)
 		return;
 	struct netdev_list above, below;
-	join_related(host, host->arena, netdev, &above, &below);
-	add_port_netdev(host, port, netdev, RELATION_PORT);
+	if (join_related(host, netdev, &above, &below))
+		miss_relations(host, device, port);
+	add_port_netdev(host, device, port, netdev, RELATION_PORT);
 	for (uint32_t i = 1; i < above.count; i++)
-		add_port_netdev(host, port, above.items[i], RELATION_ABOVE);
+		add_port_netdev(host, device, port, above.items[i], RELATION_ABOVE);
 	for (uint32_t i = 1; i < below.count; i++)
-		if (!is_listed(&above, below.items[i]))
-			add_port_netdev(host, port, below.items[i], RELATION_BELOW);
+		if (below.items[i]->above_visit != host->visits)
+			add_port_netdev(host, device, port, below.items[i], RELATION_BELOW);
 }
 
 /* ---- devices ---- */
@@ -363,6 +417,8 @@ static void join_device(struct host *host, struct rdma_device *device)
 		device->driver = device->pci->driver;
 	join_function(host, device);
 	device->representors.count = 0;
+	if (device->pci)
+		device->pci->has_device = true;
 	if (device->function.kind == FUNCTION_PF)
 		list_each(netdev, &host->netdevs)
 			if (netdev->pci == device->pci && join_is_representor(netdev))
@@ -377,11 +433,6 @@ static void join_device(struct host *host, struct rdma_device *device)
 static int by_name(const void *a, const void *b)
 {
 	return natural_compare((*(struct rdma_device *const *)a)->name, (*(struct rdma_device *const *)b)->name);
-}
-
-static int by_link_name(const void *a, const void *b)
-{
-	return natural_compare((*(struct netdev *const *)a)->name, (*(struct netdev *const *)b)->name);
 }
 
 static int by_number(const void *a, const void *b)
@@ -405,6 +456,24 @@ static void drop_unfinished(struct host *host)
 	host->netdevs.count = kept;
 }
 
+/* What the functions and netdevs of the host have to do with each other; begins anew each time. */
+static void join_functions(struct host *host)
+{
+	list_each(function, &host->pci_functions) {
+		function->has_device = function->is_reached = false;
+		function->netdev_name = NULL;
+	}
+	list_each(netdev, &host->netdevs) {
+		struct pci_function *function = netdev->pci           ? netdev->pci
+		                                : netdev->parent_name ? host_function(host, netdev->parent_name)
+		                                                      : NULL;
+		if (function && !function->netdev_name)
+			function->netdev_name = netdev->name;
+		netdev->claimants.count = 0;
+		netdev->bond = NULL;
+	}
+}
+
 static void join_packages(struct host *host)
 {
 	list_each(function, &host->pci_functions) {
@@ -423,6 +492,9 @@ void join_host(struct host *host)
 	if (host->netdevs.count)
 		qsort(host->netdevs.items, host->netdevs.count, sizeof(*host->netdevs.items), by_link_name);
 	join_packages(host);
+	join_functions(host);
+	join_stacks(host);
+	host->related = 0;
 	list_each(device, &host->devices) {
 		if (device->ports.count)
 			qsort(device->ports.items, device->ports.count, sizeof(*device->ports.items), by_number);

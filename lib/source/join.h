@@ -19,8 +19,10 @@ struct netdev_list {
 	struct netdev **items;
 	uint32_t count, capacity;
 };
-void join_related(const struct host *host, struct arena *arena, struct netdev *netdev, struct netdev_list *above,
-        struct netdev_list *below);
+/* 0, or -ENOSPC where that would be more for the whole host than is looked at. After join_stacks(). */
+int join_related(struct host *host, struct netdev *netdev, struct netdev_list *above, struct netdev_list *below);
+/* Which netdevs are directly above and below which. */
+void join_stacks(struct host *host);
 
 /* "pf0vf1", "c1pf0sf88": the phys_port_name of a representor. */
 bool join_is_representor(const struct netdev *netdev);

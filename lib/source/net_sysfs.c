@@ -196,6 +196,8 @@ int net_sysfs_list(struct origin *origin, struct host *host)
 			return -ENOMEM;
 		netdev->name = names.items[i];
 		read_one(origin, host, netdev);
+		if (host_index_netdev(host, netdev))
+			return -ENOMEM;
 		vlans |= netdev->kind == LINK_VLAN;
 	}
 	list_each(netdev, &host->netdevs)

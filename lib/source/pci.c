@@ -197,19 +197,13 @@ struct num pci_aer_total(const char *text)
 
 /* ---- hops ---- */
 
+enum { PCI_ADDRESS_SIZE = sizeof("00000000:00:00.0") };
+
 static void about(struct origin *origin, const char *address)
 {
 	char subject[64];
 	snprintf(subject, sizeof(subject), "pci:%.50s", address);
 	origin_about(origin, subject);
-}
-
-static struct pci_hop *known_hop(const struct host *host, const char *address, size_t length)
-{
-	list_each(hop, &host->pci_hops)
-		if (hop->address && !strncmp(hop->address, address, length) && !hop->address[length])
-			return hop;
-	return NULL;
 }
 
 static struct num link_width(struct num width)
@@ -276,13 +270,17 @@ static int read_path(struct origin *origin, struct host *host, struct pci_functi
 	const struct pci_hop *above = NULL;
 	size_t length;
 	for (size_t i = 0; (length = pci_address_in_path(function->sysfs_path, i, &address)); i++) {
-		struct pci_hop *hop = known_hop(host, address, length);
+		char name[PCI_ADDRESS_SIZE];
+		snprintf(name, sizeof(name), "%.*s", (int)length, address);
+		struct pci_hop *hop = host_hop(host, name);
 		if (!hop) {
 			char path[SYSFS_PATH_SIZE];
 			hop = list_add(host->arena, &host->pci_hops);
 			if (!hop)
 				return -ENOMEM;
-			hop->address = arena_strndup(host->arena, address, length);
+			hop->address = arena_strdup(host->arena, name);
+			if (!hop->address || host_index_hop(host, hop))
+				return -ENOMEM;
 			snprintf(path, sizeof(path), "%.*s", (int)(address + length - function->sysfs_path),
 			        function->sysfs_path);
 			read_hop(origin, host, path, hop, above);
@@ -392,20 +390,13 @@ static void read_sriov(struct origin *origin, struct host *host, struct pci_func
 		function->sriov_numvfs = sysfs_number(origin, "%s/sriov_numvfs", function->sysfs_path);
 }
 
-static struct pci_function *known_function(const struct host *host, const char *address)
-{
-	list_each(function, &host->pci_functions)
-		if (function->address && !strcmp(function->address, address))
-			return function;
-	return NULL;
-}
-
 static struct pci_function *add_function(struct host *host, const char *address)
 {
 	struct pci_function *function = list_add(host->arena, &host->pci_functions);
-	if (function)
-		function->address = address;
-	return function;
+	if (!function)
+		return NULL;
+	function->address = address;
+	return host_index_function(host, function) ? NULL : function;
 }
 
 static const char *last_address(struct arena *arena, const char *path, size_t *end)
@@ -428,7 +419,7 @@ struct pci_function *pci_function_of_path(struct origin *origin, struct host *ho
 	const char *address = path ? last_address(host->arena, path, &end) : NULL;
 	if (!address)
 		return NULL;
-	struct pci_function *function = known_function(host, address);
+	struct pci_function *function = host_function(host, address);
 	if (function && function->sysfs_path)
 		return function;
 	if (!function)
@@ -457,7 +448,7 @@ void pci_scan(struct origin *origin, struct host *host)
 	for (uint32_t i = 0; i < names.count; i++) {
 		char path[SYSFS_PATH_SIZE];
 		struct pci_function found = { .address = names.items[i] };
-		if (known_function(host, names.items[i]))
+		if (host_function(host, names.items[i]))
 			continue;
 		snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", names.items[i]);
 		about(origin, names.items[i]);

@@ -64,6 +64,9 @@ static int take_device(const struct nlmsghdr *message, void *context)
 	const char *name = nl_text(table[RDMA_NLDEV_ATTR_DEV_NAME], host->arena);
 	if (!index.known || !name || !*name)
 		return 0;
+	/* The kernel has each once; a recording may have it again. */
+	if (host_device_numbered(host, index.value) || host_device(host, name))
+		return 0;
 	struct rdma_device *device = list_add(host->arena, &host->devices);
 	if (!device)
 		return -ENOMEM;
@@ -76,7 +79,7 @@ static int take_device(const struct nlmsghdr *message, void *context)
 	device->sys_image_guid = guid_text(table[RDMA_NLDEV_ATTR_SYS_IMAGE_GUID], host->arena);
 	device->node_type = nl_u8(table[RDMA_NLDEV_ATTR_DEV_NODE_TYPE]);
 	device->protocol = nl_text(table[RDMA_NLDEV_ATTR_DEV_PROTOCOL], host->arena);
-	return 0;
+	return host_index_device(host, device);
 }
 
 int rdma_nl_parse_devices(const void *data, size_t length, struct host *host)

@@ -22,6 +22,8 @@ int rdma_sysfs_list(struct origin *origin, struct host *host)
 		if (!device)
 			return -ENOMEM;
 		device->name = names.items[i];
+		if (host_index_device(host, device))
+			return -ENOMEM;
 	}
 	return error;
 }

@@ -114,6 +114,9 @@ static int take_link(const struct nlmsghdr *message, void *context)
 	const char *name = nl_text(table[IFLA_IFNAME], host->arena);
 	if (!name || !*name)
 		return 0;
+	/* The kernel has each once; a recording may have it again. */
+	if (host_netdev(host, header->ifi_index) || host_netdev_by_name(host, name))
+		return 0;
 	struct netdev *netdev = list_add(host->arena, &host->netdevs);
 	if (!netdev)
 		return -ENOMEM;
@@ -134,7 +137,7 @@ static int take_link(const struct nlmsghdr *message, void *context)
 	parse_info(table[IFLA_LINKINFO], host->arena, netdev);
 	netdev->kind = (int)link_kind_of(netdev->kind_name, netdev->arp_type);
 	parse_lower(table, netdev);
-	return 0;
+	return host_index_netdev(host, netdev);
 }
 
 int rtnl_parse_links(const void *data, size_t length, struct host *host)
