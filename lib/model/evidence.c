@@ -184,6 +184,7 @@ static const struct field operation_fields[] = {
 	FIELD(NUMBER, struct operation, remote_landed_ns, "whole payload verified, on the peer's clock"),
 	FIELD(NUMBER, struct operation, remote_landed_not_before_ns,
 	        "last look that did not find it, on the peer's clock"),
+	FIELD(FLAG, struct operation, landed, "false: the target looked, and nothing of it is in its memory"),
 	FIELD(FLAG, struct operation, payload_verified, "does the peer see the right bytes"),
 	FIELD(NUMBER, struct operation, cqe_arrived_ns, "seen in completion queue memory: completed"),
 	FIELD(NUMBER, struct operation, cqe_arrived_not_before_ns, "last look that did not find it"),

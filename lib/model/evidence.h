@@ -121,7 +121,8 @@ struct operation {
 	enum flag doorbell_recorded, device_saw_doorbell, device_executed, acknowledged;
 	enum flag cqe_written; /* the device's own completion queue counter counts its completion */
 	struct num remote_landed_ns, remote_landed_not_before_ns; /* the peer's clock */
-	enum flag payload_verified;                               /* by the peer: yes, or the bytes differ */
+	enum flag landed;           /* no: the target looked at the end, and nothing of it is there */
+	enum flag payload_verified; /* by the peer: yes, or the bytes differ */
 	struct num cqe_arrived_ns, cqe_arrived_not_before_ns;
 	struct num cqe_consumed_ns;
 	struct num source_reusable_ns;

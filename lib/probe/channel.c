@@ -239,7 +239,15 @@ int channel_open(struct channel *channel, struct probe_run *run, int fd)
 		return -errno;
 	/* Small messages that each wait for an answer; fails on what is no TCP socket, which does no harm. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	channel_keep_small(fd);
 	return 0;
+}
+
+void channel_keep_small(int fd)
+{
+	enum { SEGMENT = 536 }; /* what every host takes (RFC 1122, 4.2.2.6) */
+	int segment = SEGMENT;
+	setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof(segment));
 }
 
 void channel_close(struct channel *channel)

@@ -60,6 +60,8 @@ int channel_connect(struct channel *channel, struct probe_run *run, const struct
 /* Takes a connected socket. */
 int channel_open(struct channel *channel, struct probe_run *run, int fd);
 void channel_close(struct channel *channel);
+/* Small segments, so that the exchange passes where large packets are lost, and the probe can find that out. */
+void channel_keep_small(int fd);
 /* The connection's own address as a GID (16 bytes). 0 or negative errno. */
 int channel_local_gid(const struct channel *channel, uint8_t gid[static 16]);
 /* What the kernel knows about the connection, into the evidence. */

@@ -41,6 +41,7 @@ static int bind_to(const struct addrinfo *address, int *fd)
 	if (*fd < 0)
 		return -errno;
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	channel_keep_small(*fd); /* for the peers' segments too: it is told to them when they connect */
 	if (address->ai_family == AF_INET6)
 		setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (!bind(*fd, address->ai_addr, address->ai_addrlen) && !listen(*fd, BACKLOG))

@@ -61,6 +61,10 @@ void route_look(struct probe_run *run, struct origin *origin, int side)
 	const struct endpoint_facts *other = run_facts(run, side == SIDE_LOCAL ? SIDE_REMOTE : SIDE_LOCAL);
 	/* The kernel looks for the way through the netdev of the GID (rdma_addr_find_l2_eth_by_grh()). */
 	struct gid_path path = { .zone = facts->netdev };
+	int mode = run->document.request.mode;
+	/* Between addresses of one host the kernel's answer is about its loopback. */
+	if ((mode != MODE_PEER && mode != MODE_LISTENER) || (facts->netdev && !strcmp(facts->netdev, "lo")))
+		return;
 	if (!facts->link_layer || strcmp(facts->link_layer, "Ethernet") != 0 || !other->gid ||
 	        parse_gid(other->gid, path.to) || gid_is_zero(path.to) || !run->survey->host)
 		return;

@@ -169,5 +169,8 @@ void landing_apply(const struct landing *landing, struct evidence *evidence)
 		operation->remote_landed_ns = landing->landed_ns;
 		operation->remote_landed_not_before_ns = landing->not_before_ns;
 		operation->payload_verified = verdict_of(landing, operation);
+		operation->landed = landing->landed_ns.known || landing->payload == PAYLOAD_RIGHT ? FLAG_YES
+		                    : landing->payload == PAYLOAD_UNTOUCHED                       ? FLAG_NO
+		                                                                                  : FLAG_UNKNOWN;
 	}
 }

@@ -155,16 +155,25 @@ static void say_verdict(const struct out *out, const struct verdict *verdict)
 
 /* ---- the two ends ---- */
 
+static bool is_described(const struct endpoint_facts *end)
+{
+	return end->device || end->gid || end->qpn.known;
+}
+
 static void say_end(const struct out *out, const char *side, const struct endpoint_facts *end)
 {
-	if (!end->device && !end->gid && !end->qpn.known)
+	if (!is_described(end))
 		return;
 	say(out, "  %-7s", side);
 	say_text(out, end->device);
 	if (end->port.known)
 		say(out, "/%" PRId64, end->port.value);
 	say(out, "  %s  ", name_of(probe_role_names, ROLE_COUNT, end->role));
-	if (end->gid) {
+	/* Inside an InfiniBand subnet packets go by LID. */
+	bool by_lid = end->lid.known && !end->gid_index.known;
+	if (by_lid)
+		say(out, "LID %" PRId64 "  ", end->lid.value);
+	if (end->gid && !by_lid) {
 		say(out, "GID ");
 		say_num(out, end->gid_index);
 		say(out, " ");
@@ -195,12 +204,54 @@ static void say_end(const struct out *out, const char *side, const struct endpoi
 	say(out, "\n");
 }
 
+/* What should be the same on both ends. */
+static void say_differences(
+        const struct out *out, const struct endpoint_facts *local, const struct endpoint_facts *remote)
+{
+	if (local->gid_type && remote->gid_type && strcmp(local->gid_type, remote->gid_type) != 0)
+		say(out, "  the GID types differ\n");
+	struct num path = local->path_mtu.known ? local->path_mtu : remote->path_mtu;
+	bool differ = local->active_mtu.known && remote->active_mtu.known &&
+	              local->active_mtu.value != remote->active_mtu.value;
+	if (path.known && differ)
+		say(out, "  the MTUs differ: the queue pairs use %" PRId64 "\n", path.value);
+}
+
+static void say_way(const struct out *out, const char *side, const struct endpoint_facts *end)
+{
+	if (!end->route_errno.known)
+		return;
+	say(out, "  %-7sroute to the other end: ", side);
+	if (end->route_errno.value) {
+		say_styled(out, STYLE_BAD, strerror((int)end->route_errno.value));
+		say(out, "\n");
+		return;
+	}
+	const struct {
+		const char *word, *value;
+	} parts[] = { { "through ", end->route_netdev }, { ", from ", end->route_source },
+		{ ", by way of ", end->route_gateway }, { ", next hop ", end->neighbour } };
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!parts[i].value)
+			continue;
+		say(out, "%s", parts[i].word);
+		say_text(out, parts[i].value);
+	}
+	say(out, "\n");
+}
+
 static void say_ends(const struct out *out)
 {
 	const struct evidence *evidence = out->evidence;
+	const struct endpoint_facts *local = &evidence->local, *remote = &evidence->remote;
+	if (!is_described(local) && !is_described(remote))
+		return;
 	say(out, "\nEnds:\n");
-	say_end(out, "local", &evidence->local);
-	say_end(out, "remote", &evidence->remote);
+	say_end(out, "local", local);
+	say_end(out, "remote", remote);
+	say_differences(out, local, remote);
+	say_way(out, "local", local);
+	say_way(out, "remote", remote);
 	if (evidence->same_port_loopback == FLAG_YES)
 		say(out, "  both ends are on one port: the packets need not leave the adapter\n");
 }
@@ -301,6 +352,7 @@ struct rung {
 	struct num error_ns; /* of a time that was on the peer's clock */
 	enum rung_state state;
 	bool remote;
+	bool failed; /* it ended, and not well: the note says how */
 };
 
 enum { RUNGS = 10 };
@@ -318,10 +370,14 @@ static enum rung_state seen(struct num time, const char *observer)
 
 static struct rung landed_rung(const struct out *out, const struct operation *operation)
 {
-	struct rung rung = { .name = "landed", .remote = true, .state = of_flag(operation->payload_verified) };
+	/* What is read lands here. */
+	bool read = operation->opcode == OP_READ;
+	struct rung rung = { .name = "landed", .remote = !read, .state = of_flag(operation->payload_verified) };
 	const struct clock_offset *clock = out->evidence->clock;
 	if (operation->remote_landed_ns.known)
 		rung.state = RUNG_YES;
+	else if (operation->landed == FLAG_NO)
+		rung.state = RUNG_NO;
 	else if (rung.state == RUNG_NO)
 		rung.note = num_is(operation->wc_status, 0) ? "wrong bytes" : NULL;
 	if (operation->remote_landed_ns.known && clock && clock->offset_ns.known) {
@@ -362,6 +418,7 @@ static struct rung succeeded_rung(const struct operation *operation)
 		return rung;
 	}
 	rung.state = operation->wc_status.value ? RUNG_NO : RUNG_YES;
+	rung.failed = rung.state == RUNG_NO;
 	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
 	rung.note = operation->wc_status_text ? operation->wc_status_text : known ? known->name : "unknown status";
 	return rung;
@@ -441,6 +498,19 @@ static enum style rung_style(const struct rung *rung, bool stop)
 	return rung->state == RUNG_YES ? STYLE_GOOD : rung->state == RUNG_UNKNOWN ? STYLE_DIM : STYLE_NONE;
 }
 
+/* The marks of the ladder, in the order of enum rung_state. */
+static void say_legend(const struct out *out)
+{
+	static const char *const words[] = { "not observable here", "not reached", "reached",
+		"follows from what came after" };
+	static const enum rung_state order[] = { RUNG_YES, RUNG_FOLLOWS, RUNG_NO, RUNG_UNKNOWN };
+	say(out, " ");
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		struct rung rung = { .state = order[i] };
+		say(out, " %s %s%s", rung_mark(out, &rung), words[order[i]], i + 1 < ARRAY_SIZE(order) ? "," : "\n");
+	}
+}
+
 static const char *rung_text(const struct rung *rung)
 {
 	static const char *const texts[] = { "not observable here", "not reached", "yes",
@@ -462,13 +532,13 @@ static void say_rung(const struct out *out, const struct rung *rung, struct num 
 		if (!rung->error_ns.known)
 			*last = rung->time_ns;
 	} else {
-		snprintf(cell, sizeof(cell), "%s", rung_text(rung));
+		snprintf(cell, sizeof(cell), "%s", rung->failed ? "no:" : rung_text(rung));
 	}
 	enum style style = rung_style(rung, stop);
 	say(out, "  %s%s%s %-13s", style_code(out, style), rung_mark(out, rung), style_end(out, style), rung->name);
 	say(out, "%-*s%s", rung->remote ? 34 : 0, "", cell);
 	if (rung->note) {
-		say(out, "  ");
+		say(out, rung->failed ? " " : "  ");
 		say_text(out, rung->note);
 	}
 	if (stop)
@@ -526,6 +596,8 @@ static void say_operations(const struct out *out)
 	}
 	if (shown)
 		say_ladder(out, shown);
+	if (evidence->operations.count)
+		say_legend(out);
 	if (!evidence->operations_posted.known)
 		return;
 	say(out, "\nOperations: ");
@@ -548,6 +620,17 @@ static bool is_worth_statistics(const struct evidence *evidence)
 	return false;
 }
 
+/* The stages of the record in the words of the ladder. */
+static const char *stage_name(const char *stage)
+{
+	static const char *const names[][2] = { { "post", "submitted" }, { "wqe", "published" }, { "cqe", "completed" },
+		{ "consume", "consumed" } };
+	for (size_t i = 0; stage && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(stage, names[i][0]))
+			return names[i][1];
+	return stage ? stage : "-";
+}
+
 static void say_statistics(const struct out *out)
 {
 	char text[4][DURATION_TEXT_SIZE];
@@ -558,8 +641,8 @@ static void say_statistics(const struct out *out)
 	list_each(statistic, &out->evidence->statistics) {
 		const struct num times[] = { statistic->min_ns, statistic->median_ns, statistic->p99_ns,
 			statistic->max_ns };
-		say(out, "  %-10s %10" PRId64 " %8" PRId64, statistic->stage ? statistic->stage : "-",
-		        statistic->bytes.value, statistic->samples.value);
+		say(out, "  %-10s %10" PRId64 " %8" PRId64, stage_name(statistic->stage), statistic->bytes.value,
+		        statistic->samples.value);
 		for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 			say(out, " %10s", times[i].known ? format_duration(times[i].value, text[i]) : "-");
 		say(out, "\n");

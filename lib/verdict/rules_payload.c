@@ -177,7 +177,8 @@ bool rule_ok(struct judge *judge)
 		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
 	bool whole = judge->evidence->interrupted != FLAG_YES;
 	if (judge->verified) {
-		because(judge, "the target has the right bytes in its memory");
+		because(judge, judge->request->op == OP_READ ? "the right bytes are in this host's memory"
+		                                             : "the target has the right bytes in its memory");
 		summarize(judge, whole ? "everything worked" : "everything worked until the run was interrupted");
 		return whole ? confirmed(judge, OUTCOME_OK, LAYER_NONE) : likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 	}

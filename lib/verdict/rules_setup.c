@@ -186,6 +186,10 @@ static bool judge_closed(struct judge *judge, enum outcome outcome)
 {
 	because(judge, "the control connection was closed by the other end");
 	next_step(judge, "see why the peer's process ended");
+	/* A listener closes on who does not get through to it as well. */
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	if (tcp && tcp->retransmits.known && tcp->retransmits.value > 0)
+		return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION));
 	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
 }
 

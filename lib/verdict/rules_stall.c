@@ -358,7 +358,11 @@ static bool judge_early_end(struct judge *judge)
 static bool judge_unknown_place(struct judge *judge)
 {
 	summarize(judge, "the request was posted, and no completion came");
-	next_step(judge, "run it with the privilege to ask the device, and look at the peer's counters");
+	/* Of other adapters nobody can ask the queues, with or without privilege. */
+	bool asks = is_driver(&judge->evidence->local, "mlx5") && !judge->evidence->observers.device;
+	next_step(judge, asks ? "run it with the privilege to ask the device (root, or firmware that allows DEVX), and "
+	                        "look at the peer's counters"
+	                      : "look at the counters and the queue pair state of both ends, and at the kernel log");
 	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending, open_layers(judge));
 }
 

@@ -357,12 +357,6 @@ static bool judge_conflicts(
 {
 	bool large = only_large_fails(judge, operation);
 	const char *conflict = large ? mtu_conflict(judge) : judge->succeeded ? NULL : gid_conflict(judge);
-	if (large)
-		because(judge,
-		        "smaller operations succeeded, this one of %" PRId64
-		        " bytes did not: consistent with an MTU that "
-		        "is too large for the path",
-		        operation->bytes.value);
 	if (conflict) {
 		because(judge, "%s", conflict);
 		summarize(judge, large ? "small messages pass, large ones fail: the MTU does not fit both ends"
@@ -421,9 +415,16 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	if (landed)
 		because(judge, "the payload is in the peer's memory: the way there works, the acknowledgement did not "
 		               "come back");
+	else if (operation->landed == FLAG_NO)
+		because(judge, "the target looked into its memory, and nothing of the payload is there");
 	else if (judge_port_down(judge, outcome))
 		return true;
 	tell_routes(judge);
+	if (only_large_fails(judge, operation))
+		because(judge,
+		        "smaller operations succeeded, this one of %" PRId64
+		        " bytes did not: consistent with an MTU that is too large for the path",
+		        operation->bytes.value);
 	/* Who is seen to be ready is not the one who does not answer. */
 	bool answers = (is_ready(remote) && remote->alive == FLAG_YES) || (landed && remote->alive != FLAG_NO);
 	if (judge_filter(judge, outcome, answers ? base & ~L(REMOTE_APPLICATION) : base))

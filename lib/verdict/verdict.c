@@ -188,6 +188,7 @@ const char *request_words(struct judge *judge, int opcode, struct num bytes)
 void tell_progress(struct judge *judge, const struct operation *operation)
 {
 	const struct observers *observers = &judge->evidence->observers;
+	bool read = operation->opcode == OP_READ;
 	because(judge, "the %s%s was posted without an error",
 	        request_words(judge, operation->opcode, operation->bytes),
 	        operation->is_signaled == FLAG_NO ? " (unsignaled)" : "");
@@ -200,8 +201,14 @@ void tell_progress(struct judge *judge, const struct operation *operation)
 		said(operation->device_executed, "the device worked on it", "the device did not work on it"),
 		said(operation->acknowledged, "the peer's device acknowledged it",
 		        "the peer's device did not acknowledge it"),
-		said(operation->payload_verified, "the peer has the right bytes in its memory",
-		        "the peer does not have the right bytes in its memory"),
+		said(operation->payload_verified,
+		        read ? "the right bytes are in this host's memory"
+		             : "the peer has the right bytes in its memory",
+		        read ? "the right bytes are not in this host's memory"
+		             : "the peer does not have the right bytes in its memory"),
+		operation->landed == FLAG_NO && operation->payload_verified != FLAG_NO
+		        ? "the target looked into its memory, and nothing of it is there"
+		        : NULL,
 		operation->cqe_arrived_ns.known ? "its completion is in the completion queue" : NULL,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
@@ -239,8 +246,11 @@ void tell_gaps(struct judge *judge, const struct operation *operation)
 		        "allows it) or CAP_NET_ADMIN for the raw queue state over rdma netlink");
 	else if (!observers->device && !is_software(&evidence->local))
 		not_observed(judge, "whether the device saw, executed and sent it: this provider gives no access");
-	if (operation && operation->payload_verified == FLAG_UNKNOWN && !operation->remote_landed_ns.known)
-		not_observed(judge, "whether the payload is in the peer's memory");
+	bool seen = operation && (operation->payload_verified != FLAG_UNKNOWN || operation->remote_landed_ns.known ||
+	                                 operation->landed != FLAG_UNKNOWN);
+	if (operation && !seen)
+		not_observed(judge, operation->opcode == OP_READ ? "whether the bytes are in this host's memory"
+		                                                 : "whether the payload is in the peer's memory");
 	if (!evidence->remote.qp_state)
 		not_observed(judge, "the state of the peer's queue pair");
 	if (evidence->same_port_loopback == FLAG_YES)
@@ -337,6 +347,18 @@ static void tell_interruption(struct judge *judge)
 		because(judge, "the run was interrupted; this is what was known until then");
 }
 
+/* No verdict that is not well leaves its reader without a next step. */
+static void advise_at_least(struct judge *judge)
+{
+	const struct verdict *verdict = judge->verdict;
+	if (verdict->outcome == OUTCOME_OK || verdict->next_steps.count)
+		return;
+	next_step(judge, judge->request->mode == MODE_PEER || judge->request->mode == MODE_LISTENER
+	                         ? "compare the documents of both ends (-j), then the kernel logs of both hosts"
+	                         : "read the kernel log, and run the probe again with other sizes (--size) and devices "
+	                           "(-d)");
+}
+
 /* ---- the last resort ---- */
 
 static bool nothing_known(struct judge *judge)
@@ -385,6 +407,7 @@ void verdict_judge(const struct probe_request *request, const struct evidence *e
 	judge_facts(&judge);
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && !rules[i](&judge); i++)
 		;
+	advise_at_least(&judge);
 	tell_interruption(&judge);
 	tell_control(&judge);
 	tell_reachability(&judge);

@@ -32,6 +32,17 @@ probe "LAG: its member is down" ok,degraded "--device mlx5_bond_0:lag --fault me
 	evidence.local.lag_active_port=2
 probe "no LAG" ok "" "" evidence.local.lag_port=null
 
+# ---- InfiniBand: by LID, without a GID
+ib="--device mlx5_0:link=ib --device mlx5_1:link=ib:ports=2"
+probe "InfiniBand by LID" ok "$ib" "-d mlx5_0 --target-device mlx5_1/2" evidence.local.transport=infiniband \
+	evidence.local.link_layer=InfiniBand evidence.local.gid_index=null evidence.local.lid=2 evidence.remote.lid=7 \
+	evidence.remote.port=2 evidence.local.path_mtu=4096 verdict.confidence=confirmed
+probe "InfiniBand with a GID index that was asked for" ok "$ib" "-d mlx5_0 -g 0 --target-device mlx5_1" \
+	evidence.local.gid_index=0 evidence.local.gid_type=IB
+probe "InfiniBand: packets are lost" failed "$ib --fault drop,guilty=network" "-d mlx5_0 --target-device mlx5_1 --timeout 400" \
+	verdict.layer=network verdict.confidence=likely 'verdict.candidates=["network", "remote-device"]'
+probe "InfiniBand: port down" not-run,failed,stalled "$ib --fault port-down" "-d mlx5_0 --target-device mlx5_1 --timeout 400"
+
 o=evidence.operations s=evidence.device_samples by=evidence.observers.device
 
 # ---- nothing wrong: which way to the device's own view there is
