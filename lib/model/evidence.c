@@ -234,6 +234,21 @@ static const struct field observers_fields[] = {
 };
 static RECORD(observers_record, observers, observers_fields);
 
+static const struct field lag_member_fields[] = {
+	FIELD(NUMBER, struct lag_member, port, "member of the LAG, from 1"),
+	FIELD(NUMBER, struct lag_member, active_port, "member that carried the packets"),
+	FIELD(NUMBER, struct lag_member, posted, "requests over it"),
+	FIELD(NUMBER, struct lag_member, completed, "of them successful"),
+	FIELD(NUMBER, struct lag_member, wc_status, "of the first that failed"),
+	FIELD(TEXT, struct lag_member, wc_status_text, "the same in words"),
+	FIELD(NUMBER, struct lag_member, vendor_err, "the vendor's code of it"),
+	FIELD(FLAG, struct lag_member, timed_out, "a completion did not come in time"),
+	FIELD(FLAG, struct lag_member, payload_verified, "the right bytes arrived"),
+	FIELD(NUMBER, struct lag_member, latency_ns, "of the last that succeeded"),
+	FIELD(TEXT, struct lag_member, detail, "why not all completed"),
+};
+static RECORD(lag_member_record, lag_member, lag_member_fields);
+
 static const struct field completion_entry_fields[] = {
 	FIELD(NUMBER, struct completion_entry, t_ns, "when it was looked at"),
 	FIELD(FLAG, struct completion_entry, taken, "by poll"),
@@ -337,6 +352,7 @@ static const struct field evidence_fields[] = {
 	FIELD_OF(RECORDS, struct evidence, unclaimed_completions, completion_entry_record,
 	        "what these and those that nobody took are in memory"),
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
+	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
 	FIELD_OF(RECORDS, struct evidence, device_samples, device_sample_record, "what the device said of its queues"),
 	FIELD_OF(RECORDS, struct evidence, async_events, async_event_record, "asynchronous events"),

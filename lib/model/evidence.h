@@ -155,6 +155,19 @@ struct device_sample {
 	struct num cq_recorded;              /* the consumer's doorbell record in memory at that moment, 24 bits */
 };
 
+/* Requests over one port of a RoCE LAG, by queue pairs of their own that were bound to it. */
+struct lag_member {
+	struct num port, active_port; /* member, from 1, and the one that carried the packets */
+	struct num posted, completed; /* requests; unknown: it did not come to that */
+	struct num wc_status;         /* of the first that failed */
+	const char *wc_status_text;
+	struct num vendor_err;
+	enum flag timed_out;        /* a completion did not come in time */
+	enum flag payload_verified; /* no: wrong bytes arrived */
+	struct num latency_ns;      /* of the last that succeeded */
+	const char *detail;         /* why not all completed, in words; NULL: the above says it */
+};
+
 /*
  * An entry of the completion queue as it lies in memory, that belongs to no request that is waited for, or that nobody
  * took. What is valid only in a successful or only in a failed entry is unknown in the other.
@@ -248,6 +261,7 @@ struct evidence {
 	struct num foreign_completions; /* taken, and of no request that was waited for */
 	LIST(struct completion_entry) unclaimed_completions;
 	LIST(struct statistic) statistics;
+	LIST(struct lag_member) lag_members; /* none: no LAG, or not tried */
 	struct observers observers;
 	LIST(struct device_sample) device_samples;
 	LIST(struct async_event) async_events;

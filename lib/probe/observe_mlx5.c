@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model/evidence.h"
 #include "origin/origin.h"
+#include "probe/lag.h"
 #include "probe/mlx5_context.h"
 #include "probe/mlx5_ring.h"
 #include "probe/nldev.h"
@@ -393,11 +394,10 @@ static int mlx5_inspect(const struct observer *observer, struct origin *origin, 
 	return raw;
 }
 
-/* EOPNOTSUPP unless the ports form a LAG (rdma-core, num_lag_ports); in hash mode there is no one member. */
 static void mlx5_describe(const struct observer *observer, struct endpoint_facts *facts)
 {
-	uint8_t given, used;
-	if (mlx5dv_query_qp_lag_port(state_of_const(observer)->qp, &given, &used))
+	uint32_t given, used;
+	if (lag_query(state_of_const(observer)->qp, &given, &used))
 		return;
 	facts->lag_port = num(given);
 	facts->lag_active_port = num(used);

@@ -27,6 +27,16 @@ struct probe_run *run_new(struct arena *arena, const struct probe_settings *sett
 	return run;
 }
 
+struct probe_run *run_part(const struct probe_run *outer)
+{
+	struct probe_run *run = run_new(outer->arena, outer->settings, outer->survey);
+	if (!run)
+		return NULL;
+	run->outer = outer;
+	run->epoch_ns = outer->epoch_ns;
+	return run;
+}
+
 int64_t run_now(const struct probe_run *run)
 {
 	return (int64_t)(clock_ns() - run->epoch_ns);
@@ -34,7 +44,7 @@ int64_t run_now(const struct probe_run *run)
 
 bool run_stopped(const struct probe_run *run)
 {
-	return __atomic_load_n(&run->stop, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&run->stop, __ATOMIC_RELAXED) != 0 || (run->outer && run_stopped(run->outer));
 }
 
 void run_enter(struct probe_run *run, const char *name, int64_t limit_ms)

@@ -36,15 +36,22 @@ struct probe_run {
 	struct report report;
 	uint64_t epoch_ns; /* CLOCK_MONOTONIC at the start */
 	struct run_step step;
-	int stop;                  /* the signal that asked for an end; 0: none */
-	int finished;              /* the child came to its end */
-	bool greeted;              /* of a target: the peer introduced itself as a probe */
-	struct listener *listener; /* the parent's, which looks at it meanwhile; NULL: not listening */
-	struct error error;        /* the first thing that went wrong, for people */
+	const struct probe_run *outer; /* the run that this one is a part of, which the parent watches; NULL: none */
+	int stop;                      /* the signal that asked for an end; 0: none */
+	int finished;                  /* the child came to its end */
+	bool greeted;                  /* of a target: the peer introduced itself as a probe */
+	struct listener *listener;     /* the parent's, which looks at it meanwhile; NULL: not listening */
+	struct error error;            /* the first thing that went wrong, for people */
 };
 
 /* A new run in `arena`; NULL without memory. */
 struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings, const struct survey *survey);
+
+/*
+ * A run within another: with its clock and its end, and with evidence of its own. Its steps are not watched: the outer
+ * one announces it as a step.
+ */
+struct probe_run *run_part(const struct probe_run *outer);
 
 /* Nanoseconds since the start of the run. */
 int64_t run_now(const struct probe_run *run);

@@ -4,6 +4,7 @@
 #include "probe/channel.h"
 #include "probe/counters.h"
 #include "probe/endpoint.h"
+#include "probe/lag.h"
 #include "probe/layout.h"
 #include "probe/reach.h"
 #include "probe/session.h"
@@ -321,6 +322,66 @@ static void fetch_evidence(struct initiator *initiator, bool hello_sent, const s
 	channel_send(&initiator->channel, &plain_record, &bye, run_now(run), &error);
 }
 
+/* ---- RoCE LAG ---- */
+
+/* The last request once more, with the queue pair bound to another member. False: the queue pair does not go on. */
+static bool try_member(struct initiator *initiator, struct lag_member *member)
+{
+	struct probe_run *run = initiator->run, *part = run_part(run);
+	struct endpoint *endpoint = &initiator->endpoint;
+	struct operation *operation = part ? list_add(run->arena, &run_evidence(part)->operations) : NULL;
+	if (!operation)
+		return false;
+	part->document.request = run->document.request;
+	/* A write with immediate data would need one more receive. */
+	if (part->document.request.op == OP_WRITE_IMM)
+		part->document.request.op = OP_WRITE;
+	run_enter(run, "trying a member of the LAG", run->document.request.timeout_ms.value + STEP_LIMIT_MS);
+	endpoint->run = part;
+	struct error error = { 0 };
+	int result = lag_bind(endpoint->qp, (uint32_t)member->port.value);
+	if (result)
+		error_set(&error, result, "binding the queue pair to it");
+	else
+		result = transfer_repeat(&initiator->transfer, operation);
+	endpoint->run = run;
+	run_leave(run);
+	uint32_t given, used;
+	lag_conclude(part, member);
+	if (!lag_query(endpoint->qp, &given, &used))
+		member->active_port = num(used);
+	if (error.text[0])
+		member->detail = arena_strdup(run->arena, error.text);
+	return !result;
+}
+
+/* On the one queue pair that there is: the first member that fails ends it. */
+static void try_members(struct initiator *initiator, bool goes_on)
+{
+	struct probe_run *run = initiator->run;
+	struct ibv_context *context = initiator->endpoint.context;
+	uint32_t count = context ? lag_members(context) : 0;
+	bool send = run->document.request.op == OP_SEND;
+	if (count && (send || !goes_on)) {
+		report_missing(&run->report, "lag_members", run_facts(run, SIDE_LOCAL)->device, 0,
+		        send ? "the peer has no receives for more requests; --op write tries the members of the LAG"
+		             : "the queue pair did not do what was asked for, so no member was tried on it");
+		return;
+	}
+	for (uint32_t port = 1; port <= count && !run_stopped(run); port++) {
+		struct lag_member *member = list_add(run->arena, &run_evidence(run)->lag_members);
+		if (!member)
+			return;
+		*member = (struct lag_member){ .port = num(port) };
+		if (goes_on)
+			goes_on = try_member(initiator, member);
+		else
+			member->detail = "not tried: the queue pair does not go on after the member before";
+	}
+}
+
+/* ---- */
+
 static void gather(struct initiator *initiator, const struct error *why, bool ended_badly, bool hello_sent)
 {
 	struct probe_run *run = initiator->run;
@@ -339,6 +400,7 @@ static void gather(struct initiator *initiator, const struct error *why, bool en
 	/* Never before the requests: it would resolve the neighbour that they are to find as it is. */
 	if (ended_badly && !run_stopped(run) && endpoint->context)
 		reach_check(run, run->settings->tcp_port);
+	try_members(initiator, !ended_badly && initiator->transfer.posted);
 	fetch_evidence(initiator, hello_sent, why);
 	if (initiator->transfer.endpoint)
 		transfer_look_again(&initiator->transfer);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "probe/counters.h"
 #include "probe/endpoint.h"
+#include "probe/lag.h"
 #include "probe/layout.h"
 #include "probe/session.h"
 #include "probe/target.h"
@@ -23,6 +24,7 @@ struct pair {
 	struct layout layout;
 	struct target target;
 	struct transfer transfer;
+	uint32_t lag_member; /* to bind both queue pairs to, from 1; 0: as the driver chose */
 };
 
 static int open_ends(struct pair *pair, struct error *error)
@@ -60,6 +62,16 @@ static void look_at_counters(struct pair *pair,
 		look(&pair->counters[1], pair->target_end.origin, pair->run, SIDE_REMOTE);
 }
 
+/* The target's acknowledgements take the same member, where it has one of that number. */
+static int bind_ends(struct pair *pair, struct error *error)
+{
+	if (lag_members(pair->target_end.context) >= pair->lag_member)
+		lag_bind(pair->target_end.qp, pair->lag_member);
+	int result = lag_bind(pair->initiator.qp, pair->lag_member);
+	return result ? error_set(error, result, "binding the queue pair to member %u of the LAG", pair->lag_member)
+	              : 0;
+}
+
 static int make_ends(struct pair *pair, struct error *error)
 {
 	struct probe_run *run = pair->run;
@@ -75,6 +87,7 @@ static int make_ends(struct pair *pair, struct error *error)
 	result = result ? result : endpoint_create(&pair->target_end, &plan, error);
 	result = result ? result : endpoint_connect(&pair->target_end, pair->initiator.facts, error);
 	result = result ? result : endpoint_connect(&pair->initiator, pair->target_end.facts, error);
+	result = result || !pair->lag_member ? result : bind_ends(pair, error);
 	return result ? result : target_prepare(&pair->target, &pair->target_end, &pair->layout, error);
 }
 
@@ -111,6 +124,8 @@ static void gather(struct pair *pair, bool ended_badly)
 		landing_apply(landing, run_evidence(run));
 }
 
+static void try_members(struct pair *pair);
+
 static int run_pair(struct pair *pair, struct error *error)
 {
 	struct probe_run *run = pair->run;
@@ -128,8 +143,54 @@ static int run_pair(struct pair *pair, struct error *error)
 	gather(pair, result != 0);
 	session_device(run, &pair->initiator);
 	transfer_finish(&pair->transfer);
+	if (!pair->lag_member && pair->transfer.posted)
+		try_members(pair);
 	return result;
 }
+
+static void close_pair(struct pair *pair)
+{
+	endpoint_close(&pair->initiator);
+	endpoint_close(&pair->target_end);
+	counters_free(&pair->counters[0]);
+	counters_free(&pair->counters[1]);
+}
+
+/* ---- RoCE LAG ---- */
+
+/* A whole run of its own over one member, one request of each size. */
+static void try_member(struct probe_run *run, struct lag_member *member)
+{
+	autofree struct pair *pair = calloc(1, sizeof(*pair));
+	struct probe_run *part = run_part(run);
+	if (!pair || !part)
+		return;
+	struct error error = { 0 };
+	part->document.request = run->document.request;
+	part->document.request.count = num(1);
+	pair->run = part;
+	pair->lag_member = (uint32_t)member->port.value;
+	run_enter(run, "trying a member of the LAG", run->document.request.timeout_ms.value * 4 + STEP_LIMIT_MS);
+	run_failed(part, run_pair(pair, &error), &error);
+	lag_conclude(part, member);
+	close_pair(pair);
+	run_leave(run);
+}
+
+static void try_members(struct pair *pair)
+{
+	struct probe_run *run = pair->run;
+	uint32_t count = lag_members(pair->initiator.context);
+	for (uint32_t port = 1; port <= count && !run_stopped(run); port++) {
+		struct lag_member *member = list_add(run->arena, &run_evidence(run)->lag_members);
+		if (!member)
+			return;
+		*member = (struct lag_member){ .port = num(port) };
+		try_member(run, member);
+	}
+}
+
+/* ---- */
 
 int session_local(struct probe_run *run)
 {
@@ -139,9 +200,6 @@ int session_local(struct probe_run *run)
 	pair->run = run;
 	struct error error = { 0 };
 	int result = run_failed(run, run_pair(pair, &error), &error);
-	endpoint_close(&pair->initiator);
-	endpoint_close(&pair->target_end);
-	counters_free(&pair->counters[0]);
-	counters_free(&pair->counters[1]);
+	close_pair(pair);
 	return result;
 }

@@ -341,6 +341,20 @@ int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const str
 	return result;
 }
 
+int transfer_repeat(struct transfer *transfer, struct operation *operation)
+{
+	struct evidence *evidence = run_evidence(transfer->endpoint->run);
+	uint32_t serial = transfer->posted - 1;
+	begin_counts(evidence);
+	fill_record(transfer, operation, serial);
+	int result = post(transfer, operation, serial);
+	if (result)
+		return result;
+	evidence->operations_posted.value++;
+	result = await(transfer, operation);
+	return result ? result : operation->wc_status.value ? -EIO : 0;
+}
+
 static bool is_outstanding(const struct transfer *transfer)
 {
 	return transfer->endpoint && transfer->pending && transfer->posted &&

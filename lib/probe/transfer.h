@@ -42,4 +42,10 @@ void transfer_look_again(struct transfer *transfer);
 /* Statistics over all requests into the evidence, and the memory back. */
 void transfer_finish(struct transfer *transfer);
 
+/*
+ * Makes the last request once more, which must have succeeded, into a record of its own. What is counted goes to the
+ * run of the endpoint. 0, or a negative errno when it did not succeed.
+ */
+int transfer_repeat(struct transfer *transfer, struct operation *operation);
+
 #endif

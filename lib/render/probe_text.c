@@ -706,6 +706,42 @@ static void say_buffer(const struct out *out)
 	say(out, "\n");
 }
 
+static void say_member(const struct out *out, const struct lag_member *member)
+{
+	char took[DURATION_TEXT_SIZE];
+	bool works = member->posted.known && num_is(member->completed, member->posted.value);
+	say(out, "  member ");
+	say_num(out, member->port);
+	if (member->active_port.known && !num_is(member->active_port, member->port.value)) {
+		say(out, " (carried by ");
+		say_num(out, member->active_port);
+		say(out, ")");
+	}
+	say(out, "  ");
+	if (works && member->payload_verified != FLAG_NO) {
+		say(out, "ok, %" PRId64 " requests", member->completed.value);
+		if (member->latency_ns.known)
+			say(out, ", the last in %s", format_duration(member->latency_ns.value, took));
+	} else {
+		say_styled(out, STYLE_BAD, "failed");
+		say(out, "  ");
+		say_text(out, member->wc_status_text                ? member->wc_status_text
+		              : member->timed_out == FLAG_YES       ? "no completion in time"
+		              : member->payload_verified == FLAG_NO ? "wrong bytes arrived"
+		                                                    : member->detail);
+	}
+	say(out, "\n");
+}
+
+static void say_members(const struct out *out)
+{
+	if (!out->evidence->lag_members.count)
+		return;
+	say(out, "\nMembers of the LAG, each by queue pairs bound to it:\n");
+	list_each(member, &out->evidence->lag_members)
+		say_member(out, member);
+}
+
 static void say_clock(const struct out *out)
 {
 	const struct clock_offset *clock = out->evidence->clock;
@@ -720,6 +756,7 @@ int probe_print(FILE *stream, const struct probe_document *document, const struc
 	const struct out out = { stream, options, &document->evidence };
 	say_verdict(&out, &document->verdict);
 	say_ends(&out);
+	say_members(&out);
 	say_setup(&out);
 	say_operations(&out);
 	say_statistics(&out);

@@ -117,8 +117,8 @@ const char *request_words(struct judge *judge, int opcode, struct num bytes);
 void tell_counters(struct judge *judge);
 void tell_events(struct judge *judge);
 void tell_progress(struct judge *judge, const struct operation *operation);
-void tell_unclaimed(struct judge *judge); /* completions that belong to no request, as they lie in memory */
-void tell_routes(struct judge *judge); /* what is wrong with route and neighbour of either end */
+void tell_routes(struct judge *judge);  /* what is wrong with route and neighbour of either end */
+bool tell_foreign(struct judge *judge); /* completions that belong to no request; false: there were none */
 void tell_gaps(struct judge *judge, const struct operation *operation);
 
 /* ---- the rules: true when they decided ---- */
@@ -130,6 +130,7 @@ bool rule_died(struct judge *judge);     /* the traced process did not live to t
 bool rule_control(struct judge *judge);  /* the peer went away after the data path had done its part */
 bool rule_refused(struct judge *judge);  /* rules_wc.c: post said no */
 bool rule_overrun(struct judge *judge);  /* the completion queue broke */
+bool rule_members(struct judge *judge);  /* rules_lag.c: one port of a LAG works, another does not */
 bool rule_failed(struct judge *judge);   /* a completion with an error */
 bool rule_flushed(struct judge *judge);  /* only consequences were seen */
 bool rule_stalled(struct judge *judge);  /* rules_stall.c: something never ended */

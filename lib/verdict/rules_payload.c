@@ -118,13 +118,9 @@ static bool judge_flap(struct judge *judge)
 /* Every request has its completion, and there was one too many: whoever counts completions is misled by it. */
 static bool judge_surplus(struct judge *judge)
 {
-	struct num foreign = judge->evidence->foreign_completions;
-	if (!foreign.known || foreign.value <= 0)
+	if (!tell_foreign(judge))
 		return false;
-	because(judge, "%" PRId64 " completions were taken that belong to no request of this run", foreign.value);
-	tell_unclaimed(judge);
 	summarize(judge, "every request succeeded, and a completion came that belongs to none");
-	next_step(judge, "compare the versions of firmware and provider library, and look for PCIe errors");
 	return undetermined(judge, OUTCOME_DEGRADED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
 }
 

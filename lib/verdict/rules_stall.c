@@ -144,13 +144,9 @@ static bool judge_arrived(struct judge *judge)
  */
 static bool judge_foreign(struct judge *judge)
 {
-	struct num foreign = judge->evidence->foreign_completions;
-	if (!foreign.known || foreign.value <= 0)
+	if (!tell_foreign(judge))
 		return false;
-	because(judge, "%" PRId64 " completions were taken that belong to no request of this run", foreign.value);
-	tell_unclaimed(judge);
 	summarize(judge, "a completion came that belongs to no request, and that of the request did not");
-	next_step(judge, "compare the versions of firmware and provider library, and look for PCIe errors");
 	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
 }
 

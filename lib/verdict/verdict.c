@@ -258,7 +258,7 @@ void tell_gaps(struct judge *judge, const struct operation *operation)
 		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
 }
 
-void tell_unclaimed(struct judge *judge)
+static void tell_unclaimed(struct judge *judge)
 {
 	list_each(entry, &judge->evidence->unclaimed_completions) {
 		struct num own = judge->evidence->local.qpn;
@@ -273,6 +273,17 @@ void tell_unclaimed(struct judge *judge)
 			because(judge, "a completion in memory names block %" PRId64 " of the send queue",
 			        entry->position.value);
 	}
+}
+
+bool tell_foreign(struct judge *judge)
+{
+	struct num foreign = judge->evidence->foreign_completions;
+	if (!foreign.known || foreign.value <= 0)
+		return false;
+	because(judge, "%" PRId64 " completions were taken that belong to no request of this run", foreign.value);
+	tell_unclaimed(judge);
+	next_step(judge, "compare the versions of firmware and provider library, and look for PCIe errors");
+	return true;
 }
 
 /* ---- cross-checks that decide nothing ---- */
@@ -387,6 +398,7 @@ static bool (*const rules[])(struct judge *) = {
 	rule_refused,
 	rule_corrupt,
 	rule_overrun,
+	rule_members,
 	rule_failed,
 	rule_flushed,
 	rule_died,

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """One run of `rdmadiag probe` on software mlx5 devices, and what its verdict is worth against the ground truth.
 
-probe_case.py [--outcome WORD,...] [--have PATH=VALUE]... [--run OPTIONS] [PROBE OPTIONS]...
+probe_case.py [--outcome WORD,...] [--have PATH=VALUE]... [--run OPTIONS] [--far OPTIONS] [PROBE OPTIONS]...
+
+With --far, which may be empty, a listener on a host of its own with these options is the other end.
 
 Exits with 0 when the verdict is right and what was asked for holds; prints the run in one line otherwise. $RDMADIAG is
 the program, $MLX5EMU_BUILD where the software device is.
@@ -21,6 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 120
+LISTENER_SECONDS = 5  # after its peer has ended
 TARGET = "mlx5_1"  # the device of a listener
 
 
@@ -192,14 +195,16 @@ def run_peers(near, far, probe_options, kill_after=None, seconds=SECONDS):
     with tempfile.TemporaryDirectory() as scratch:
         logs = [os.path.join(scratch, name) for name in ("near", "far")]
         fabric = ["--fabric", os.path.join(scratch, "fabric")]
-        right = [*fabric, "--host", "right", "--device", TARGET, "--log", logs[1], *far]
+        right = [*fabric, "--host", "right", "--log", logs[1], *far]
+        right += [] if "--device" in far else ["--device", TARGET]
         with started(right, ["-d", TARGET, "--listen=127.0.0.1:0"]) as listener:
             line = listener.stderr.readline().decode("utf-8", "replace")
             if "listening on" not in line:
                 result.errors = line
                 return result
             address = line.split()[-1]
-            left = [*fabric, "--host", "left", "--device", "mlx5_0", "--log", logs[0], *near]
+            left = [*fabric, "--host", "left", "--log", logs[0], *near]
+            left += [] if "--device" in near else ["--device", "mlx5_0"]
             with started(left, ["-d", "mlx5_0", "--peer", address, *probe_options]) as peer:
                 killed = False
                 if kill_after is not None:
@@ -210,7 +215,8 @@ def run_peers(near, far, probe_options, kill_after=None, seconds=SECONDS):
             if killed:
                 result.blame("killed", "remote-application")
             else:
-                result.other, _ = ended(listener, seconds)
+                # a peer that never came to connect leaves it waiting
+                result.other, _ = ended(listener, LISTENER_SECONDS)
         for log in logs:
             result.take_truth(log)
     return result
@@ -240,8 +246,13 @@ def main():
     parser.add_argument("--outcome", default="")
     parser.add_argument("--have", action="append", default=[])
     parser.add_argument("--run", default="")
+    parser.add_argument("--far")
     arguments, probe_options = parser.parse_known_args()
-    result = run(shlex.split(arguments.run), [option for option in probe_options if option != "--"])
+    probe_options = [option for option in probe_options if option != "--"]
+    if arguments.far is None:
+        result = run(shlex.split(arguments.run), probe_options)
+    else:
+        result = run_peers(shlex.split(arguments.run), shlex.split(arguments.far), probe_options)
     problem = result.wrong()
     if not problem and arguments.outcome and result.verdict["outcome"] not in arguments.outcome.split(","):
         problem = f"the outcome is not {arguments.outcome}"

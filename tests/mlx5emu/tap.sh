@@ -58,7 +58,29 @@ run_has() {
 	ok $? "$name" "$scratch/out"
 }
 
+# meanwhile NAME COMMAND...: one test, its status; some run at once, for most of such a run is waiting
+running=() names=()
+meanwhile() {
+	names+=("$1")
+	shift
+	[ "${#running[@]}" -lt 4 ] || wait "${running[${#running[@]} - 4]}"
+	"$@" >"$scratch/meanwhile.${#running[@]}" 2>&1 &
+	running+=($!)
+}
+
+# the tests begun with `meanwhile`, in their order
+settle() {
+	local i status
+	for i in "${!running[@]}"; do
+		wait "${running[i]}"
+		status=$?
+		ok $status "${names[i]}" "$scratch/meanwhile.$i"
+	done
+	running=() names=()
+}
+
 finish() {
+	settle
 	echo "1..$tests"
 	[ "$failures" -eq 0 ]
 	exit

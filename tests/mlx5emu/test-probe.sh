@@ -21,16 +21,43 @@ probe() {
 	for wish; do have+=(--have "$wish"); done
 	# word splitting is wanted
 	# shellcheck disable=SC2086
-	python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" ${have[@]+"${have[@]}"} -- $probe_options \
-		>"$scratch/out" 2>&1
-	ok $? "$name" "$scratch/out"
+	meanwhile "$name" python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" ${have[@]+"${have[@]}"} -- \
+		$probe_options
+}
+
+# peers NAME OUTCOMES "RUN OPTIONS" "OPTIONS OF THE LISTENER'S RUN" "PROBE OPTIONS" [PATH=VALUE]...: two processes, two hosts
+peers() {
+	local name=$1 outcomes=$2 run_options=$3 far=$4 probe_options=$5 wish have=()
+	shift 5
+	for wish; do have+=(--have "$wish"); done
+	# shellcheck disable=SC2086
+	meanwhile "listener and peer: $name" python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" --far="$far" \
+		${have[@]+"${have[@]}"} -- --timeout 400 $probe_options
 }
 
 probe "LAG: the member of the queue pair" ok "--device mlx5_bond_0:lag" "" evidence.local.lag_port=1 \
 	evidence.local.lag_active_port=1
 probe "LAG: its member is down" ok,degraded "--device mlx5_bond_0:lag --fault member-down:1" "" evidence.local.lag_port=1 \
 	evidence.local.lag_active_port=2
-probe "no LAG" ok "" "" evidence.local.lag_port=null
+probe "no LAG" ok "" "" evidence.local.lag_port=null "evidence.lag_members=[]"
+m=evidence.lag_members
+probe "LAG: each member by itself" ok "--device mlx5_0:lag --device mlx5_1" "$between" $m.0.port=1 $m.0.active_port=1 \
+	$m.0.posted=2 $m.0.completed=2 $m.0.payload_verified=true $m.1.port=2 $m.1.active_port=2 $m.1.completed=2
+for bad in 1 2; do
+	good=$((3 - bad))
+	probe "LAG: member $bad loses packets" degraded,failed "--device mlx5_0:lag --device mlx5_1 --fault drop,member=$bad" \
+		"$between" $m.$((good - 1)).completed=2 $m.$((bad - 1)).completed=0 $m.$((bad - 1)).wc_status=12 \
+		"verdict.summary=member $bad of the LAG does not carry the requests that another member carries" \
+		'verdict.candidates=["configuration", "device", "network", "remote-device"]'
+done
+probe "LAG: a member that only loses large packets" degraded,failed \
+	"--device mlx5_0:lag --device mlx5_1 --fault drop:req,member=2,min=1024" "$between --size 64,4K" $m.1.completed=1 $m.1.wc_status=12
+probe "LAG: all members lose packets" failed "--device mlx5_0:lag --device mlx5_1 --fault drop" "$between" \
+	$m.0.wc_status=12 $m.1.wc_status=12 "verdict.summary=packets were sent by this host and not received by the peer"
+probe "LAG without DEVX: not tried" ok "--device mlx5_0:lag --device mlx5_1 --no-devx" "$between" "$m=[]"
+"$run" --device mlx5_0:lag --fault drop,member=2 "$RDMADIAG" probe --timeout 400 >"$scratch/out" 2>&1
+grep -Eq '^  member 1  ok, 2 requests, the last in ' "$scratch/out" && grep -q '^  member 2  failed  IBV_WC_RETRY_EXC_ERR' "$scratch/out"
+ok $? "LAG: in the text" "$scratch/out"
 
 # ---- InfiniBand: by LID, without a GID
 ib="--device mlx5_0:link=ib --device mlx5_1:link=ib:ports=2"
@@ -100,6 +127,25 @@ probe "a completion that names another request" stalled "$two --fault misplaced-
 	verdict.layer=undetermined evidence.foreign_completions=1 evidence.unclaimed_completions.0.position=3
 probe "a completion too many" degraded "$two --fault cqe-twice,count=1" "$between" verdict.layer=undetermined \
 	evidence.foreign_completions=1 evidence.unclaimed_completions.0.position=0
+
+# ---- a listener and its peer
+for op in write write-imm send read; do
+	peers "$op" ok "" "" "--op $op --count 3" evidence.remote.device=mlx5_1 evidence.remote.alive=true \
+		evidence.operations.0.payload_verified=true verdict.confidence=confirmed evidence.local.gid_type="RoCE v2"
+done
+peers "kernels with write commands only" ok "--abi write" "--abi write" ""
+peers "over InfiniBand by LID" ok "--device mlx5_0:link=ib" "--device mlx5_1:link=ib" "" evidence.local.transport=infiniband \
+	evidence.local.gid_index=null evidence.local.lid=6 evidence.local.link_layer=InfiniBand
+peers "over InfiniBand by GID" ok "--device mlx5_0:link=ib" "--device mlx5_1:link=ib" "-g 0" evidence.local.gid_index=0 \
+	evidence.local.gid_type=IB
+peers "no-ack" failed "" "--fault no-ack" "" $o.0.wc_status=12 $o.0.payload_verified=true
+peers "doorbell-lost" stalled "--fault doorbell-lost" "" "" $o.0.device_saw_doorbell=false
+peers "the listener's set-up fails" not-run "" "--fault command-fail:create_cq:12" ""
+peers "LAG: each member" ok "--device mlx5_0:lag" "" "" $m.0.completed=1 $m.1.completed=1 $m.1.active_port=2
+peers "LAG: member 2 loses packets" degraded "--device mlx5_0:lag --fault drop,member=2" "" "" $m.0.completed=1 \
+	$m.1.wc_status=12 "verdict.summary=member 2 of the LAG does not carry the requests that another member carries"
+peers "LAG: the queue pair's own member loses packets" failed "--device mlx5_0:lag --fault drop,member=1" "" "" "$m=[]" \
+	"not_collected.*.what=lag_members"
 
 # ---- errors, and things that heal
 for fault in drop drop:resp no-ack error:15:81; do

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* One member of a RoCE LAG carries requests and another one does not: what they share is not to blame. */
+#include "verdict/judge.h"
+
+#include <inttypes.h>
+
+enum { WC_RETRY_EXCEEDED = 12 }; /* IBV_WC_RETRY_EXC_ERR */
+
+static bool carries(const struct lag_member *member)
+{
+	return member->posted.known && member->posted.value > 0 && num_is(member->completed, member->posted.value) &&
+	       member->payload_verified != FLAG_NO;
+}
+
+/* Nothing came back over it; every other error was an answer. */
+static bool is_silent(const struct lag_member *member)
+{
+	return num_is(member->wc_status, WC_RETRY_EXCEEDED) ||
+	       (member->timed_out == FLAG_YES && !member->wc_status.known);
+}
+
+static const struct lag_member *find(const struct judge *judge, bool (*wanted)(const struct lag_member *member))
+{
+	list_each(member, &judge->evidence->lag_members)
+		if (member->port.known && wanted(member))
+			return member;
+	return NULL;
+}
+
+static void tell_members(struct judge *judge)
+{
+	list_each(member, &judge->evidence->lag_members) {
+		if (!member->port.known)
+			continue;
+		if (carries(member))
+			because(judge, "member %" PRId64 " of the LAG carried %" PRId64 " requests", member->port.value,
+			        member->completed.value);
+		else
+			because(judge, "member %" PRId64 " of the LAG did not: %s", member->port.value,
+			        member->wc_status_text                ? member->wc_status_text
+			        : member->timed_out == FLAG_YES       ? "no completion in time"
+			        : member->payload_verified == FLAG_NO ? "wrong bytes arrived"
+			        : member->detail                      ? member->detail
+			                                              : "not tried to the end");
+	}
+}
+
+/* The probe's own requests ended in a way that a dead member explains. */
+static bool is_explained(const struct judge *judge)
+{
+	return !judge->refused && !judge->wrong &&
+	       (!judge->failed || num_is(judge->failed->wc_status, WC_RETRY_EXCEEDED));
+}
+
+bool rule_members(struct judge *judge)
+{
+	const struct lag_member *bad = find(judge, is_silent);
+	if (!bad || !find(judge, carries) || !is_explained(judge))
+		return false;
+	enum outcome outcome = judge->failed ? OUTCOME_FAILED : judge->pending ? OUTCOME_STALLED : OUTCOME_DEGRADED;
+	tell_members(judge);
+	tell_events(judge);
+	tell_counters(judge);
+	summarize(judge, "member %" PRId64 " of the LAG does not carry the requests that another member carries",
+	        bad->port.value);
+	not_observed(judge, "on which side of the cable of that member they are lost");
+	next_step(
+	        judge, "look at cable, module and switch port of that member, and take it out of the bond until then");
+	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
+}
