@@ -2,19 +2,22 @@
 #include "base/cleanup.h"
 #include "check/topo.h"
 #include "cmd.h"
+#include "render/topo_matrix.h"
 #include "render/topo_text.h"
 #include "source/collect.h"
 #include "source/join.h"
+#include "source/matrix.h"
 #include "source/verbs.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-enum { NO_VERBS = 256, VFS };
+enum { NO_VERBS = 256, VFS, MATRIX };
 
 static const struct option_help options[] = {
 	{ NO_VERBS, "no-verbs", NULL, "do not open devices; what only verbs know, such as MTUs, is unknown" },
 	{ VFS, "vfs", NULL, "show virtual functions, not only their count" },
+	{ MATRIX, "matrix", NULL, "how near adapters, GPUs and NVMe controllers are to each other" },
 	{ 0 },
 };
 
@@ -38,6 +41,8 @@ static int print_nothing(const struct common_options *common, struct host *host,
 
 static int print_host(const struct common_options *common, struct host *host, const struct topo_text_options *text)
 {
+	if (!common->json && host->matrix)
+		return topo_matrix_print(host, text->color, stdout);
 	if (common->json)
 		return print_document(
 		        "rdmadiag.topo", common, host->origin, &host->facts, &topo_record, host, &host->report);
@@ -64,6 +69,8 @@ static int show(
 	if (device)
 		join_select(host, device);
 	text->color = use_color(common);
+	if (wanted->neighbours && matrix_build(host, text->virtual_functions))
+		complain("no memory for the matrix");
 	int printed = print_host(common, host, text);
 	if (printed) {
 		error_set(&error, printed, "printing the document");
@@ -84,6 +91,8 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 			wanted.verbs = 0;
 		else if (option == VFS)
 			text.virtual_functions = true;
+		else if (option == MATRIX)
+			wanted.neighbours = true;
 	}
 	if (option != OPTION_END)
 		return option_status(option);

@@ -61,7 +61,10 @@ static bool is_given_away(const char *driver)
 
 static void check_function(const struct host *host, const struct pci_function *function, struct report *report)
 {
+	enum { NETWORK_CLASS = 0x02 };
 	char subject[80];
+	if (function->class_code.known && function->class_code.value >> 16 != NETWORK_CLASS)
+		return; /* what lies beside the adapters, and the NVMe that a BlueField emulates */
 	/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
 	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached)
 		return;

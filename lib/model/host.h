@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/index.h"
 #include "base/text.h"
+#include "model/matrix.h"
 #include "model/record.h"
 #include "model/report.h"
 
@@ -321,11 +322,14 @@ struct host {
 	LIST(struct numa_node) numa_nodes;
 	struct process_facts process;
 	LIST(struct rdma_device) devices;
+	struct matrix *matrix; /* NULL: not asked */
 	/* what the tree is joined from; not in the document */
 	LIST(struct netdev) netdevs;
 	LIST(struct pci_function) pci_functions;
 	LIST(struct pci_hop) pci_hops;
 	LIST(struct package) packages;
+	LIST(struct neighbour) neighbours; /* where they were asked */
+	const char *peer_memory;           /* see struct matrix */
 	struct index netdev_numbers, netdev_names, device_numbers, device_names, function_addresses, hop_addresses;
 	uint32_t visits;  /* looks at stacks of netdevs so far */
 	uint32_t related; /* relations of ports and netdevs so far, see join_related() */

@@ -4,6 +4,7 @@
 #include "source/vendors.h"
 #include "origin/worker.h"
 #include "source/join.h"
+#include "source/neighbours.h"
 #include "source/net_sysfs.h"
 #include "source/numa.h"
 #include "source/pci.h"
@@ -273,6 +274,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 	read_ports_netdevs(origin, host);
 	if (!collecting->options->device)
 		pci_scan(origin, host);
+	if (collecting->options->neighbours)
+		neighbours_read(origin, host);
 	join_host(host);
 	list_each(device, &host->devices)
 		read_roce_lag(origin, host, device);

@@ -438,6 +438,14 @@ struct pci_function *pci_function_of_path(struct origin *origin, struct host *ho
 	return function;
 }
 
+void pci_read_identity(struct origin *origin, struct host *host, struct pci_function *function)
+{
+	char path[SYSFS_PATH_SIZE];
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", function->address);
+	about(origin, function->address);
+	read_identity(origin, host, path, function);
+}
+
 void pci_scan(struct origin *origin, struct host *host)
 {
 	enum { NETWORK_CLASS = 0x02 };
@@ -446,13 +454,10 @@ void pci_scan(struct origin *origin, struct host *host)
 	if (origin_list(origin, host->arena, "sys/bus/pci/devices", &names))
 		return;
 	for (uint32_t i = 0; i < names.count; i++) {
-		char path[SYSFS_PATH_SIZE];
 		struct pci_function found = { .address = names.items[i] };
 		if (host_function(host, names.items[i]))
 			continue;
-		snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", names.items[i]);
-		about(origin, names.items[i]);
-		read_identity(origin, host, path, &found);
+		pci_read_identity(origin, host, &found);
 		if (!found.class_code.known || found.class_code.value >> 16 != NETWORK_CLASS)
 			continue;
 		struct pci_function *function = add_function(host, names.items[i]);

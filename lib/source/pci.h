@@ -14,6 +14,9 @@ struct pci_function *pci_function_of_path(struct origin *origin, struct host *ho
  */
 void pci_scan(struct origin *origin, struct host *host);
 
+/* Ids, class and driver of function->address. */
+void pci_read_identity(struct origin *origin, struct host *host, struct pci_function *function);
+
 /* Is this "DDDD:BB:DD.F" with a domain of 4 to 8 hex digits? */
 bool pci_is_address(const char *text, size_t length);
 /* The nth PCI address in a path, from the root on; its length, 0: there are fewer. */

@@ -122,6 +122,24 @@ def default_behind(address):
     return [f"{domain}:{int(bus, 16) - 1:02x}:01.0"]
 
 
+# What `kind` of a [[pci]] stands for.
+PCI_PRESETS = {"gpu": {"vendor": 0x10de, "device": 0x2330, "class": 0x030200, "driver": "nvidia"},
+               "nvme": {"vendor": 0x144d, "device": 0xa80a, "class": 0x010802, "driver": "nvme", "link": "16.0 x4"}}
+
+
+def apply_presets(machine):
+    controllers = 0
+    for function in machine.pci:
+        if function.kind not in ("", *PCI_PRESETS):
+            raise Mistake(f"pci {function.address}: kind {function.kind!r} is none of {' '.join(PCI_PRESETS)}")
+        for key, value in PCI_PRESETS.get(function.kind, {}).items():
+            if key not in function.given:
+                setattr(function, key, value)
+        if function.kind == "nvme":
+            function.nvme = function.nvme or f"nvme{controllers}"
+            controllers += 1
+
+
 def complete_pci(machine, function):
     if not re.fullmatch(ADDRESS, function.address):
         raise Mistake(f"pci {function.address!r}: not an address as sysfs writes it (0000:17:00.0)")
@@ -531,6 +549,7 @@ def expand_vfs(machine):
 # ---- all ----
 
 def complete_functions(machine):
+    apply_presets(machine)
     for device in machine.rdma:
         pci_of_parent(machine, device)
         if device.pci:

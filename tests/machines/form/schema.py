@@ -82,6 +82,9 @@ TABLES = {
         "device": Key("number", 0x101d, ""),
         "class": Key("number", 0x020000, ""),
         "driver": Key("text", None, "\"\" for none; that of the RDMA device or netdev on it"),
+        "kind": Key("text", "", "gpu (10de:2330, class 0302, driver nvidia) or nvme (144d:a80a, class 0108, driver nvme) "
+                    "where nothing else is said"),
+        "nvme": Key("text", None, "name of the controller of an nvme; nvmeN in the order of the entries"),
         "iommu_group": Key("number", None, "none"),
         "iommu_type": Key("text", "DMA-FQ", "with a group: DMA, DMA-FQ, identity"),
         "total_vfs": Key("number", None, "sriov_totalvfs; as many as there are"),

@@ -201,6 +201,9 @@ def write_function(out, machine, function):
     if function.driver:
         out.link(f"{here}/driver", f"sys/bus/pci/drivers/{function.driver}")
         out.link(f"sys/bus/pci/drivers/{function.driver}/{function.address}", here)
+    if function.nvme:
+        out.line(f"{here}/nvme/{function.nvme}/model", "Described Controller")
+        out.link(f"sys/class/nvme/{function.nvme}", f"{here}/nvme/{function.nvme}")
     write_aer(out, here, function)
     if function.iommu_group is not None:
         group = f"sys/kernel/iommu_groups/{function.iommu_group}"
