@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "model/evidence.h"
+#include "probe/drill.h"
 #include "probe/listener.h"
 #include "probe/probe.h"
 #include "probe/settings.h"
@@ -28,6 +29,17 @@ enum {
 	OPTION_TIMEOUT,
 	OPTION_BUFFER_NODE,
 	OPTION_JUDGE,
+	OPTION_QPS,
+	OPTION_CQS,
+	OPTION_PDS,
+	OPTION_BATCH,
+	OPTION_SIGNAL_EVERY,
+	OPTION_SGES,
+	OPTION_DEPTH,
+	OPTION_INLINE,
+	OPTION_API,
+	OPTION_WAIT,
+	OPTION_DRILL,
 };
 
 #define ARENA_BYTES ((size_t)256 << 20) /* address space of one run */
@@ -43,9 +55,20 @@ static const struct option_help probe_options[] = {
 	{ OPTION_OP, "op", "OP", "write (the default), write-imm, send or read" },
 	{ OPTION_SIZE, "size", "N[,N...]", "bytes of a request, with K, M or G; two sizes by default" },
 	{ OPTION_COUNT, "count", "N", "requests of each size, one after the other (1)" },
+	{ OPTION_BATCH, "batch", "N", "requests posted with one call (1)" },
+	{ OPTION_SIGNAL_EVERY, "signal-every", "N", "of so many requests one asks for a completion (1)" },
+	{ OPTION_SGES, "sges", "N", "gather each payload from so many pieces (1)" },
+	{ OPTION_INLINE, "inline", NULL, "the post copies the payload into the request" },
+	{ OPTION_QPS, "qps", "N", "queue pairs, which share completion queue and domain (1)" },
+	{ OPTION_CQS, "cqs", "1|2", "completion queues for them, with one dispatcher (1)" },
+	{ OPTION_PDS, "pds", "1|2", "protection domains for them (1)" },
+	{ OPTION_DEPTH, "depth", "N", "requests that a send queue holds (as many as are outstanding)" },
+	{ OPTION_API, "api", "post|wr", "post by ibv_post_send (the default) or by the ibv_wr_* calls" },
+	{ OPTION_WAIT, "wait", "poll|event", "wait for completions by polling (the default) or by event" },
 	{ OPTION_TIMEOUT, "timeout", "MS",
 	        "wait so long for each completion (5000); set-up steps have deadlines of their own" },
 	{ OPTION_BUFFER_NODE, "buffer-node", "N|nic", "NUMA node of the buffer; nic: the adapter's (the default)" },
+	{ OPTION_DRILL, "drill", "NAME|list", "make a known failure happen on purpose; list: which there are" },
 	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
 	{ 0 },
 };
@@ -53,6 +76,8 @@ static const struct option_help probe_options[] = {
 struct probe_arguments {
 	struct probe_settings settings;
 	const char *judge;
+	const struct drill *drill;
+	bool lists_drills;
 	struct arena *arena;
 	struct survey survey;
 };
@@ -67,8 +92,54 @@ static const char *option_name(int option)
 	return "";
 }
 
+static int take_drill(struct probe_arguments *arguments, const char *name, struct error *error)
+{
+	arguments->lists_drills = !strcmp(name, "list");
+	arguments->drill = drill_find(name);
+	if (arguments->drill || arguments->lists_drills)
+		return 0;
+	return error_say(error, -EINVAL, "there is no drill '%s'; --drill list shows those there are", name);
+}
+
+/* How requests are made and waited for. 1: it is none of these options. */
+static int take_request_option(struct probe_arguments *arguments, int option, struct error *error)
+{
+	static const char *const apis[] = { "post", "wr", NULL }, *const waits[] = { "poll", "event", NULL };
+	struct probe_request *request = &arguments->settings.request;
+	switch (option) {
+	case OPTION_QPS:
+		return settings_number(optarg, 1, PROBE_QPS_LIMIT, &request->qps, error);
+	case OPTION_CQS:
+		return settings_number(optarg, 1, 2, &request->cqs, error);
+	case OPTION_PDS:
+		return settings_number(optarg, 1, 2, &request->pds, error);
+	case OPTION_BATCH:
+		return settings_number(optarg, 1, PROBE_BATCH_LIMIT, &request->batch, error);
+	case OPTION_SIGNAL_EVERY:
+		return settings_number(optarg, 1, PROBE_BATCH_LIMIT, &request->signal_every, error);
+	case OPTION_SGES:
+		return settings_number(optarg, 1, PROBE_SGES_LIMIT, &request->sges, error);
+	case OPTION_DEPTH:
+		return settings_number(optarg, 1, PROBE_DEPTH_LIMIT, &request->depth, error);
+	case OPTION_INLINE:
+		request->inline_data = FLAG_YES;
+		return 0;
+	case OPTION_API:
+		return settings_word(optarg, apis, &request->api, error);
+	case OPTION_WAIT:
+		return settings_word(optarg, waits, &request->wait, error);
+	case OPTION_DRILL:
+		return take_drill(arguments, optarg, error);
+	default:
+		return 1;
+	}
+}
+
 static int take_option(struct probe_arguments *arguments, int option, struct error *error)
 {
+	int taken = take_request_option(arguments, option, error);
+	if (taken <= 0)
+		return taken;
 	struct probe_settings *settings = &arguments->settings;
 	struct probe_request *request = &settings->request;
 	switch (option) {
@@ -122,6 +193,8 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	if (optind < argc)
 		return 1 + usage_error(command, "'%s': a probe takes options only; -d names the device", argv[optind]);
 	struct error error = { 0 };
+	if (arguments->drill && drill_apply(arguments->drill, &arguments->settings, arguments->arena))
+		return 1 + usage_error(command, "no memory");
 	if (settings_check(&arguments->settings, &error))
 		return 1 + usage_error(command, "%s", error.text);
 	if (common->from)
@@ -193,11 +266,25 @@ static int judge_file(const struct probe_arguments *arguments, const struct comm
 
 /* ---- a run ---- */
 
+/* It was tried, and nothing came of it: that is worth to be said as well. */
+static void tell_ineffective_drill(struct probe_run *run)
+{
+	const struct probe_document *document = &run->document;
+	const struct drill *drill = drill_find(document->request.drill);
+	if (!drill || document->verdict.outcome != OUTCOME_OK)
+		return;
+	report_finding(&run->report, "probe-drill-no-effect", SEVERITY_INFO,
+	        document->evidence.local.device ? document->evidence.local.device : "host",
+	        "the drill %s had no effect here: %s", drill->name,
+	        drill->ineffective ? drill->ineffective : "this device does not mind");
+}
+
 static int finish_run(struct probe_run *run, const struct common_options *common)
 {
 	struct probe_document *document = &run->document;
 	const struct host *host = run->survey->host;
 	verdict_judge(&document->request, &document->evidence, &run->report, run->arena, &document->verdict);
+	tell_ineffective_drill(run);
 	/* Where nothing was tried, the message says all there is to say. */
 	if (common->json || status_of(document) != EXIT_NOTHING || document->request.mode == MODE_PEER)
 		print_probe(document, common, "live", host ? &host->facts : NULL);
@@ -341,6 +428,14 @@ static int probe_live(struct probe_arguments *arguments, const struct common_opt
 	return run_once(arguments, common);
 }
 
+static int list_drills(void)
+{
+	const struct drill *drill;
+	for (size_t i = 0; (drill = drill_at(i)); i++)
+		printf("%-27s %s\n", drill->name, drill->line);
+	return EXIT_DONE;
+}
+
 static int run_probe(const struct command *command, int argc, char **argv, struct common_options *common)
 {
 	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_BYTES);
@@ -352,6 +447,8 @@ static int run_probe(const struct command *command, int argc, char **argv, struc
 	int status = parse_arguments(command, argc, argv, common, &arguments);
 	if (status)
 		return status - 1;
+	if (arguments.lists_drills)
+		return list_drills();
 	if (arguments.judge)
 		return judge_file(&arguments, common);
 	/* Before anything that takes time, so that no signal ends it without a document. */

@@ -53,6 +53,10 @@ static const struct field request_fields[] = {
 	FIELD(NUMBER, struct probe_request, qps, "queue pairs"),
 	FIELD(NUMBER, struct probe_request, batch, "work requests in one post"),
 	FIELD(NUMBER, struct probe_request, signal_every, "every how many work requests one is signaled"),
+	FIELD(NUMBER, struct probe_request, sges, "pieces that a payload is gathered from"),
+	FIELD(NUMBER, struct probe_request, depth, "depth of a send queue, null: as needed"),
+	FIELD(NUMBER, struct probe_request, cqs, "completion queues"),
+	FIELD(NUMBER, struct probe_request, pds, "protection domains"),
 	FIELD(NUMBER, struct probe_request, timeout_ms, "deadline"),
 	FIELD(NUMBER, struct probe_request, gid_index, "GID index asked for"),
 	FIELD_AS(FLAG, struct probe_request, inline_data, "inline", "inline data"),
@@ -62,6 +66,12 @@ static const struct field request_fields[] = {
 	FIELD(TEXT, struct probe_request, drill, "failure made on purpose"),
 };
 static RECORD(request_record, probe_request, request_fields);
+
+static const struct field queue_pair_fields[] = {
+	FIELD(NUMBER, struct queue_pair_facts, qpn, "queue pair number"),
+	FIELD(NUMBER, struct queue_pair_facts, psn, "initial packet sequence number"),
+};
+static RECORD(queue_pair_record, queue_pair_facts, queue_pair_fields);
 
 static const struct field endpoint_fields[] = {
 	FIELD_OF_NAMES(struct endpoint_facts, role, probe_role_names, "initiator or target"),
@@ -99,6 +109,15 @@ static const struct field endpoint_fields[] = {
 	FIELD(NUMBER, struct endpoint_facts, max_message_bytes, "largest message of the port"),
 	FIELD(NUMBER, struct endpoint_facts, cqe_asked, "completion queue entries asked for"),
 	FIELD(NUMBER, struct endpoint_facts, cqe, "completion queue entries got"),
+	FIELD(NUMBER, struct endpoint_facts, send_wr_asked, "send queue entries asked for"),
+	FIELD(NUMBER, struct endpoint_facts, send_wr, "send queue entries got"),
+	FIELD(NUMBER, struct endpoint_facts, inline_asked, "inline bytes asked for"),
+	FIELD(NUMBER, struct endpoint_facts, inline_bytes, "inline bytes got"),
+	FIELD_OF(RECORDS, struct endpoint_facts, queue_pairs, queue_pair_record, "all queue pairs of this end"),
+	FIELD(NUMBER, struct endpoint_facts, dest_qpn, "queue pair number that the first one sends to"),
+	FIELD(NUMBER, struct endpoint_facts, first_psn, "packet sequence number that it starts with"),
+	FIELD(NUMBER, struct endpoint_facts, expected_psn, "packet sequence number that it waits for first"),
+	FIELD(FLAG, struct endpoint_facts, one_pd, "buffer and queue pair belong to one protection domain"),
 	FIELD(NUMBER, struct endpoint_facts, buffer_address, "virtual address of its buffer"),
 	FIELD(NUMBER, struct endpoint_facts, rkey, "remote key of its buffer"),
 	FIELD(NUMBER, struct endpoint_facts, buffer_bytes, "size of its buffer"),
@@ -189,7 +208,11 @@ static const struct field operation_fields[] = {
 	FIELD(NUMBER, struct operation, cqe_arrived_ns, "seen in completion queue memory: completed"),
 	FIELD(NUMBER, struct operation, cqe_arrived_not_before_ns, "last look that did not find it"),
 	FIELD(NUMBER, struct operation, cqe_consumed_ns, "returned by poll: consumed"),
+	FIELD(NUMBER, struct operation, reclaimed_ns, "unsignaled: a later completion told that it is done"),
+	FIELD(NUMBER, struct operation, notified_ns, "event read that led to it, null: none, or polled"),
+	FIELD(FLAG, struct operation, found_unnotified, "waiting by event: found without one"),
 	FIELD(NUMBER, struct operation, source_reusable_ns, "the source buffer may be changed"),
+	FIELD(NUMBER, struct operation, source_changed_ns, "the source was changed, before it was allowed"),
 	FIELD(NUMBER, struct operation, wc_status, "status of the work completion"),
 	FIELD(TEXT, struct operation, wc_status_text, "its name"),
 	FIELD(NUMBER, struct operation, vendor_err, "the vendor's code of a failed one"),
@@ -322,6 +345,12 @@ static const struct field notification_fields[] = {
 	FIELD(FLAG, struct notification_facts, armed, "completion queue armed, and polled once more after that"),
 	FIELD(FLAG, struct notification_facts, delivered, "completion channel became readable"),
 	FIELD(NUMBER, struct notification_facts, events, "events taken from it"),
+	FIELD(NUMBER, struct notification_facts, acked, "of these acknowledged"),
+	FIELD(NUMBER, struct notification_facts, spurious, "events that found nothing in the queue"),
+	FIELD(NUMBER, struct notification_facts, armed_ns, "when it was armed last"),
+	FIELD(NUMBER, struct notification_facts, armings, "how often it was armed"),
+	FIELD(FLAG, struct notification_facts, solicited_only, "armed for solicited completions and errors only"),
+	FIELD(FLAG, struct notification_facts, found_at_end, "no event came, and a last poll found the completion"),
 };
 static RECORD(notification_record, notification_facts, notification_fields);
 
@@ -351,6 +380,9 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, foreign_completions, "completions of no request that was waited for"),
 	FIELD_OF(RECORDS, struct evidence, unclaimed_completions, completion_entry_record,
 	        "what these and those that nobody took are in memory"),
+	FIELD(NUMBER, struct evidence, operations_reclaimed, "unsignaled ones known to be done by a later completion"),
+	FIELD(NUMBER, struct evidence, completions_undelivered, "completions taken and not handed to whom waits"),
+	FIELD(NUMBER, struct evidence, queue_full, "posts refused by a full send queue and tried again"),
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),

@@ -28,11 +28,19 @@ struct probe_request {
 	int op;                 /* enum operation_code */
 	LIST(struct num) sizes; /* bytes */
 	struct num count, qps, batch, signal_every, timeout_ms, gid_index;
+	struct num sges;     /* pieces of a payload */
+	struct num depth;    /* requests that a send queue holds; unknown: as many as are outstanding at once */
+	struct num cqs, pds; /* that the queue pairs share by turns */
 	enum flag inline_data;
 	const char *api;         /* "post" or "wr" */
 	const char *wait;        /* "poll" or "event" */
 	const char *buffer_node; /* "nic", "all" or a number as text */
 	const char *drill;       /* NULL: none */
+};
+
+/* One queue pair of an end. The first is also the end's own `qpn` and `psn`. */
+struct queue_pair_facts {
+	struct num qpn, psn;
 };
 
 /* One end of the connection. */
@@ -58,7 +66,13 @@ struct endpoint_facts {
 	struct num timeout, retry_count, rnr_retry, min_rnr_timer; /* QP attributes, IBTA encoding */
 	struct num sq_psn, rq_psn;                                 /* from the kernel after the run */
 	struct num max_message_bytes;
-	struct num cqe_asked, cqe; /* completion queue entries asked for and got */
+	struct num cqe_asked, cqe;             /* completion queue entries asked for and got */
+	struct num send_wr_asked, send_wr;     /* requests that a send queue holds, asked for and got */
+	struct num inline_asked, inline_bytes; /* of a request */
+	LIST(struct queue_pair_facts) queue_pairs;
+	/* As given to the first queue pair: whom it sends to, and with which number; which number it waits for. */
+	struct num dest_qpn, first_psn, expected_psn;
+	enum flag one_pd; /* buffer and queue pair belong to one protection domain */
 	struct num buffer_address, rkey, buffer_bytes;
 	struct num memlock_soft_bytes, memlock_hard_bytes; /* -1: unlimited */
 	struct num pid;
@@ -125,7 +139,11 @@ struct operation {
 	enum flag payload_verified; /* by the peer: yes, or the bytes differ */
 	struct num cqe_arrived_ns, cqe_arrived_not_before_ns;
 	struct num cqe_consumed_ns;
+	struct num reclaimed_ns;    /* unsignaled: when a later completion told that it is done */
+	struct num notified_ns;     /* when the event was read that led to it; unknown: none, or polled */
+	enum flag found_unnotified; /* waiting by event: found in the queue, and no event had told of it */
 	struct num source_reusable_ns;
+	struct num source_changed_ns; /* when the program wrote to its source again, before it was allowed to */
 	struct num wc_status;
 	const char *wc_status_text; /* IBV_WC_* */
 	struct num vendor_err;
@@ -240,6 +258,12 @@ struct notification_facts {
 	enum flag armed;     /* was the CQ armed when the completion was waited for, and polled once more after that */
 	enum flag delivered; /* did the completion channel become readable */
 	struct num events;   /* taken from the channel */
+	struct num acked;    /* of these */
+	struct num spurious; /* events without a completion in the queue: the poll after an earlier one had taken it */
+	struct num armed_ns; /* when it was armed last */
+	struct num armings;
+	enum flag solicited_only; /* armed for completions of solicited requests and for errors only */
+	enum flag found_at_end; /* no event came, and a last poll found the completion: when it arrived is not known */
 };
 
 /* A step that had not ended when the watcher's deadline came. */
@@ -260,6 +284,9 @@ struct evidence {
 	struct num operations_posted, operations_completed, operations_failed, flushes;
 	struct num foreign_completions; /* taken, and of no request that was waited for */
 	LIST(struct completion_entry) unclaimed_completions;
+	struct num operations_reclaimed;    /* unsignaled, and known to be done by a later completion */
+	struct num completions_undelivered; /* taken, of an outstanding request, and not handed to whom waits for it */
+	struct num queue_full; /* how often a post was refused because the send queue was full, and tried again */
 	LIST(struct statistic) statistics;
 	LIST(struct lag_member) lag_members; /* none: no LAG, or not tried */
 	struct observers observers;

@@ -2,7 +2,6 @@
 #include "probe/layout.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 const char *const payload_names[PAYLOAD_COUNT] = {
@@ -16,24 +15,78 @@ enum {
 	LARGE = 1 << 20, /* from here on one slot has to do */
 };
 
+/* Of a request that says nothing about it: one. */
+static uint32_t at_least_one(struct num value)
+{
+	return value.known && value.value > 0 ? (uint32_t)value.value : 1;
+}
+
+/* A slot for each request that may be outstanding, so that none is written to while it is in use. */
+static uint32_t slots_needed(const struct layout *layout, size_t bytes)
+{
+	uint32_t slots = bytes >= LARGE ? 1 : LAYOUT_SLOTS, outstanding = layout_outstanding(layout) * layout->lanes;
+	slots = slots > outstanding ? slots : outstanding;
+	return slots < layout->count ? slots : layout->count;
+}
+
 int layout_make(struct layout *layout, const struct probe_request *request, uint64_t seed, size_t limit)
 {
-	*layout = (struct layout){ .count = (uint32_t)request->count.value, .seed = seed };
+	*layout = (struct layout){
+		.count = (uint32_t)request->count.value,
+		.batch = at_least_one(request->batch),
+		.lanes = at_least_one(request->qps),
+		.signal_every = at_least_one(request->signal_every),
+		.seed = seed,
+	};
 	list_each(size, &request->sizes) {
 		if (layout->series_count == LAYOUT_SERIES_LIMIT)
 			return -E2BIG;
 		struct series *series = &layout->series[layout->series_count++];
 		series->bytes = (size_t)size->value;
 		series->stride = (series->bytes + LINE - 1) / LINE * LINE;
-		series->slots = series->bytes >= LARGE ? 1 : LAYOUT_SLOTS;
-		if (series->slots > layout->count)
-			series->slots = layout->count;
+		series->slots = slots_needed(layout, series->bytes);
 		series->offset = layout->bytes;
 		layout->bytes += series->stride * series->slots;
 		if (layout->bytes > limit)
 			return -E2BIG;
 	}
 	return layout->series_count && layout->count ? 0 : -EINVAL;
+}
+
+/* ---- chains ---- */
+
+uint32_t layout_lane(const struct layout *layout, uint32_t serial)
+{
+	return serial % layout->count / layout->batch % layout->lanes;
+}
+
+uint32_t layout_chain(const struct layout *layout, uint32_t serial)
+{
+	uint32_t index = serial % layout->count;
+	uint32_t chain = layout->batch - index % layout->batch, rest = layout->count - index;
+	return chain < rest ? chain : rest;
+}
+
+uint32_t layout_next_on_lane(const struct layout *layout, uint32_t serial)
+{
+	uint32_t lane = layout_lane(layout, serial), total = layout_total(layout), next = serial + 1;
+	while (next < total && layout_lane(layout, next) != lane)
+		next += layout_chain(layout, next);
+	return next;
+}
+
+bool layout_ends_lane(const struct layout *layout, uint32_t serial)
+{
+	uint32_t chains = (layout->count + layout->batch - 1) / layout->batch;
+	return serial % layout->count / layout->batch + layout->lanes >= chains;
+}
+
+uint32_t layout_outstanding(const struct layout *layout)
+{
+	uint32_t chains =
+	        layout->signal_every == 1 ? 1 : (layout->signal_every + layout->batch - 1) / layout->batch + 1;
+	uint32_t outstanding = chains * layout->batch;
+	return outstanding < layout->count ? outstanding : layout->count;
 }
 
 size_t layout_largest(const struct layout *layout)

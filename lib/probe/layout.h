@@ -9,6 +9,7 @@
 
 #include "model/evidence.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,12 +29,29 @@ struct layout {
 	struct series series[LAYOUT_SERIES_LIMIT];
 	uint32_t series_count;
 	uint32_t count; /* requests of each size */
+	uint32_t batch; /* requests of one chain; the last chain of a size may be shorter */
+	uint32_t lanes; /* queue pairs, which take the chains by turns */
+	uint32_t signal_every;
 	uint64_t seed;
 	size_t bytes; /* of the whole buffer */
 };
 
 /* `sizes` of a request, each within 1 … 2^31. 0, or -E2BIG when the buffer would be larger than `limit`. */
 int layout_make(struct layout *layout, const struct probe_request *request, uint64_t seed, size_t limit);
+
+/*
+ * Chains: requests that are posted with one call, all of one size and to one queue pair (lane). The first of a size
+ * goes to lane 0. Both ends know from the serial which lane a request takes.
+ */
+uint32_t layout_lane(const struct layout *layout, uint32_t serial);
+/* Requests from `serial` to the end of its chain. */
+uint32_t layout_chain(const struct layout *layout, uint32_t serial);
+/* The next request behind `serial` on the same lane; layout_total(): none. */
+uint32_t layout_next_on_lane(const struct layout *layout, uint32_t serial);
+/* No lane has a chain of this size behind the one of `serial`. */
+bool layout_ends_lane(const struct layout *layout, uint32_t serial);
+/* Requests that a lane has outstanding at most: unsignaled ones are, until one behind them completes. */
+uint32_t layout_outstanding(const struct layout *layout);
 
 /* The largest message. */
 size_t layout_largest(const struct layout *layout);

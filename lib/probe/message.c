@@ -24,6 +24,10 @@ static const struct field hello_fields[] = {
 	FIELD(NUMBERS, struct hello_message, sizes, "sizes in bytes"),
 	FIELD(NUMBER, struct hello_message, count, "requests of each size"),
 	FIELD(NUMBER, struct hello_message, timeout_ms, "deadline of a completion"),
+	FIELD(NUMBER, struct hello_message, batch, "requests of a chain"),
+	FIELD(NUMBER, struct hello_message, qps, "queue pairs"),
+	FIELD(NUMBER, struct hello_message, signal_every, "every how many requests one is signaled"),
+	FIELD(TEXT, struct hello_message, drill, "failure made on purpose"),
 	FIELD(NUMBER, struct hello_message, seed, "seed of the payload"),
 	FIELD_OF(INLINE, struct hello_message, endpoint, endpoint_record, "the initiator's end"),
 };
@@ -79,6 +83,14 @@ static bool within(struct num value, int64_t least, int64_t most)
 	return value.known && value.value >= least && value.value <= most;
 }
 
+static bool has_queue_pairs(const struct endpoint_facts *end, int64_t count)
+{
+	list_each(pair, &end->queue_pairs)
+		if (!within(pair->qpn, 0, 0xffffff) || !within(pair->psn, 0, 0xffffff))
+			return false;
+	return end->queue_pairs.count == count;
+}
+
 static bool has_end(const struct endpoint_facts *end)
 {
 	/* No GID is a fault of its configuration, which the kernel at either end will find. */
@@ -92,12 +104,14 @@ int hello_check(const struct hello_message *hello, struct error *error)
 		        PROTOCOL_VERSION, (long long)hello->protocol.value);
 	bool counts = within(hello->count, 1, PROBE_COUNT_LIMIT) &&
 	              within(hello->timeout_ms, PROBE_TIMEOUT_MIN_MS, PROBE_TIMEOUT_MAX_MS) && hello->seed.known;
+	counts = counts && within(hello->batch, 1, PROBE_BATCH_LIMIT) && within(hello->qps, 1, PROBE_QPS_LIMIT) &&
+	         within(hello->signal_every, 1, PROBE_BATCH_LIMIT);
 	bool sizes = hello->sizes.count > 0 && hello->sizes.count <= LAYOUT_SERIES_LIMIT;
 	for (uint32_t i = 0; sizes && i < hello->sizes.count; i++)
 		sizes = within(*hello->sizes.items[i], 1, PROBE_SIZE_LIMIT);
 	if (!counts || !sizes || !hello->op)
 		return error_say(error, -EPROTO, "the hello asks for something that no probe does");
-	if (!has_end(&hello->endpoint))
+	if (!has_end(&hello->endpoint) || !has_queue_pairs(&hello->endpoint, hello->qps.value))
 		return error_say(error, -EPROTO, "the hello does not describe a queue pair");
 	return 0;
 }

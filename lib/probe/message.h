@@ -25,7 +25,7 @@
 #include "probe/target.h"
 
 enum {
-	PROTOCOL_VERSION = 1,
+	PROTOCOL_VERSION = 2,
 	MESSAGE_LIMIT = 512 << 10, /* bytes of one message */
 	HELLO_LIMIT = 32 << 10,    /* of the first one */
 };
@@ -37,7 +37,9 @@ struct hello_message {
 	int op; /* enum operation_code */
 	LIST(struct num) sizes;
 	struct num count, timeout_ms;
-	struct num seed; /* of the payload */
+	struct num batch, qps, signal_every; /* how the requests are shared out, see layout.h */
+	const char *drill;                   /* a mistake that the target has a part in; NULL: none */
+	struct num seed;                     /* of the payload */
 	struct endpoint_facts endpoint;
 };
 

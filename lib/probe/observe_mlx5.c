@@ -150,8 +150,12 @@ static int opcode_of(enum ibv_wr_opcode opcode)
 	}
 }
 
-static bool holds_data(const struct mlx5_wqe *wqe, const struct ibv_sge *sge)
+static bool holds_data(const struct mlx5_wqe *wqe, const struct ibv_send_wr *request)
 {
+	const struct ibv_sge *sge = request->sg_list;
+	/* Several pieces: what was read of the first says nothing about the whole. */
+	if (request->num_sge > 1)
+		return true;
 	if (wqe->bytes != sge->length)
 		return false;
 	/* An empty one is left out by the library, an inline one has no address any more. */
@@ -167,8 +171,8 @@ static bool mlx5_holds(const struct observer *observer, uint32_t before, const s
 	bool remote = !wqe.has_remote ||
 	              (wqe.remote_address == request->wr.rdma.remote_addr && wqe.rkey == request->wr.rdma.rkey);
 	return wqe.opcode == opcode_of(request->opcode) && wqe.qpn == state->qp->qp_num &&
-	       wqe.signaled == !!(request->send_flags & IBV_SEND_SIGNALED) && remote &&
-	       holds_data(&wqe, request->sg_list) && wqe.next == mlx5_send_record(state->send_record);
+	       wqe.signaled == !!(request->send_flags & IBV_SEND_SIGNALED) && remote && holds_data(&wqe, request) &&
+	       (request->next || wqe.next == mlx5_send_record(state->send_record));
 }
 
 /* ---- DEVX: queries of own objects, without privilege where the firmware allows them ---- */

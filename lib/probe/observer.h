@@ -39,8 +39,8 @@ struct observer_ops {
 	/* The hot path: memory loads only. */
 	void (*sample)(const struct observer *observer, struct ring_view *view);
 	/*
-	 * Is the request that was published behind `before` (a view's `posted`) this one, with one buffer? Confirms
-	 * that the ring is the right one.
+	 * Is the request that was published behind `before` (a view's `posted`) this one, the first of its chain?
+	 * Confirms that the ring is the right one.
 	 */
 	bool (*holds)(const struct observer *observer, uint32_t before, const struct ibv_send_wr *request);
 	/*

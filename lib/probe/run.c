@@ -21,6 +21,7 @@ struct probe_run *run_new(struct arena *arena, const struct probe_settings *sett
 	run->settings = settings;
 	run->survey = survey;
 	run->document.request = settings->request;
+	run->deviation = settings->deviation;
 	run->report.arena = arena;
 	run->document.report = &run->report;
 	run->epoch_ns = clock_ns();
@@ -100,6 +101,15 @@ int resource_end(struct probe_run *run, struct resource_step *step, int result)
 	}
 	run_leave(run);
 	return result;
+}
+
+void resource_limit(struct resource_step *step, const char *name, int64_t asked, int64_t limit)
+{
+	if (!step || num_is(step->error, 0) || asked <= limit)
+		return;
+	step->limit_name = name;
+	step->asked = num(asked);
+	step->limit = num(limit);
 }
 
 struct transition *transition_begin(struct probe_run *run, int side, const char *to)

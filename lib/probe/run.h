@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "model/evidence.h"
 #include "model/report.h"
+#include "probe/deviation.h"
 #include "probe/settings.h"
 #include "probe/survey.h"
 
@@ -34,7 +35,8 @@ struct probe_run {
 	const struct survey *survey;
 	struct probe_document document;
 	struct report report;
-	uint64_t epoch_ns; /* CLOCK_MONOTONIC at the start */
+	struct deviation deviation; /* of this end; all zero but in a drill */
+	uint64_t epoch_ns;          /* CLOCK_MONOTONIC at the start */
 	struct run_step step;
 	const struct probe_run *outer; /* the run that this one is a part of, which the parent watches; NULL: none */
 	int stop;                      /* the signal that asked for an end; 0: none */
@@ -77,6 +79,8 @@ struct resource_step *resource_begin(struct probe_run *run, int side, const char
 __attribute__((format(printf, 3, 4))) void resource_detail(
         struct probe_run *run, struct resource_step *step, const char *format, ...);
 int resource_end(struct probe_run *run, struct resource_step *step, int result);
+/* A request beyond a limit of the device explains why the step failed. */
+void resource_limit(struct resource_step *step, const char *name, int64_t asked, int64_t limit);
 
 struct transition *transition_begin(struct probe_run *run, int side, const char *to);
 int transition_end(struct probe_run *run, struct transition *transition, int result);

@@ -16,7 +16,6 @@
 #include <sys/random.h>
 
 enum {
-	DEPTH = 16,
 	CONNECT_MS = 5000,
 	ANSWER_MS = 10000, /* the target opens its device and makes its queue pair meanwhile */
 	FAREWELL_MS = 700, /* after a signal */
@@ -94,10 +93,7 @@ static int make_end(struct initiator *initiator, struct error *error)
 	result = result ? result : layout_make(&initiator->layout, &run->document.request, seed >> 2, GRANT_LIMIT);
 	if (result)
 		return error_set(error, result, "the buffer for these sizes");
-	struct endpoint_plan plan = {
-		.bytes = initiator->layout.bytes, .largest = layout_largest(&initiator->layout), .depth = DEPTH
-	};
-	return endpoint_create(&initiator->endpoint, &plan, error);
+	return endpoint_create(&initiator->endpoint, &initiator->layout, error);
 }
 
 static int exchange(struct initiator *initiator, struct error *error)
@@ -110,6 +106,10 @@ static int exchange(struct initiator *initiator, struct error *error)
 		.op = run->document.request.op,
 		.count = run->document.request.count,
 		.timeout_ms = run->document.request.timeout_ms,
+		.batch = run->document.request.batch,
+		.qps = run->document.request.qps,
+		.signal_every = run->document.request.signal_every,
+		.drill = run->document.request.drill,
 		.seed = num((int64_t)initiator->layout.seed),
 		.endpoint = *initiator->endpoint.facts,
 	};
@@ -270,10 +270,10 @@ static const char *failed_step(const struct evidence *evidence)
 }
 
 /* For the verdict of the other end, which sees nothing of all this. */
-static struct peer_report report_of(const struct initiator *initiator, const struct error *error)
+static struct peer_report report_of(struct initiator *initiator, const struct error *error)
 {
 	const struct evidence *evidence = run_evidence(initiator->run);
-	const struct operation *last = initiator->transfer.pending;
+	const struct operation *last = transfer_last(&initiator->transfer);
 	if (last && !num_is(last->post_errno, 0))
 		last = NULL;
 	struct peer_report report = { .posted = num(initiator->transfer.posted),
@@ -339,7 +339,7 @@ static bool try_member(struct initiator *initiator, struct lag_member *member)
 	run_enter(run, "trying a member of the LAG", run->document.request.timeout_ms.value + STEP_LIMIT_MS);
 	endpoint->run = part;
 	struct error error = { 0 };
-	int result = lag_bind(endpoint->qp, (uint32_t)member->port.value);
+	int result = lag_bind(endpoint->qps[0], (uint32_t)member->port.value);
 	if (result)
 		error_set(&error, result, "binding the queue pair to it");
 	else
@@ -348,7 +348,7 @@ static bool try_member(struct initiator *initiator, struct lag_member *member)
 	run_leave(run);
 	uint32_t given, used;
 	lag_conclude(part, member);
-	if (!lag_query(endpoint->qp, &given, &used))
+	if (!lag_query(endpoint->qps[0], &given, &used))
 		member->active_port = num(used);
 	if (error.text[0])
 		member->detail = arena_strdup(run->arena, error.text);

@@ -15,8 +15,6 @@
 
 #define BUFFER_LIMIT ((size_t)1 << 32)
 
-enum { DEPTH = 16 };
-
 struct pair {
 	struct probe_run *run;
 	struct endpoint initiator, target_end;
@@ -42,7 +40,8 @@ static int open_ends(struct pair *pair, struct error *error)
 	strncpy(same.name, run_facts(run, SIDE_LOCAL)->device, sizeof(same.name) - 1);
 	struct endpoint_wish other = {
 		.device = two ? &settings->target : &same,
-		.gid_index = two ? (struct num){ 0 } : run_facts(run, SIDE_LOCAL)->gid_index,
+		.gid_index =
+		        two || run->deviation.empty_gid ? (struct num){ 0 } : run_facts(run, SIDE_LOCAL)->gid_index,
 		.gid_type = run_facts(run, SIDE_LOCAL)->gid_type,
 	};
 	result = endpoint_open(&pair->target_end, run, SIDE_REMOTE, &other, error);
@@ -66,8 +65,8 @@ static void look_at_counters(struct pair *pair,
 static int bind_ends(struct pair *pair, struct error *error)
 {
 	if (lag_members(pair->target_end.context) >= pair->lag_member)
-		lag_bind(pair->target_end.qp, pair->lag_member);
-	int result = lag_bind(pair->initiator.qp, pair->lag_member);
+		lag_bind(pair->target_end.qps[0], pair->lag_member);
+	int result = lag_bind(pair->initiator.qps[0], pair->lag_member);
 	return result ? error_set(error, result, "binding the queue pair to member %u of the LAG", pair->lag_member)
 	              : 0;
 }
@@ -80,11 +79,8 @@ static int make_ends(struct pair *pair, struct error *error)
 	result = result ? result : layout_make(&pair->layout, &run->document.request, seed, BUFFER_LIMIT);
 	if (result)
 		return error_set(error, result, "the buffer for these sizes");
-	struct endpoint_plan plan = {
-		.bytes = pair->layout.bytes, .largest = layout_largest(&pair->layout), .depth = DEPTH
-	};
-	result = endpoint_create(&pair->initiator, &plan, error);
-	result = result ? result : endpoint_create(&pair->target_end, &plan, error);
+	result = endpoint_create(&pair->initiator, &pair->layout, error);
+	result = result ? result : endpoint_create(&pair->target_end, &pair->layout, error);
 	result = result ? result : endpoint_connect(&pair->target_end, pair->initiator.facts, error);
 	result = result ? result : endpoint_connect(&pair->initiator, pair->target_end.facts, error);
 	result = result || !pair->lag_member ? result : bind_ends(pair, error);
@@ -137,6 +133,8 @@ static int run_pair(struct pair *pair, struct error *error)
 	look_at_counters(pair, counters_before);
 	pair->transfer.meanwhile = meanwhile;
 	pair->transfer.data = pair;
+	if (!result && run->deviation.target_vanishes)
+		endpoint_vanish(&pair->target_end);
 	if (!result)
 		result = transfer_run(&pair->transfer, &pair->initiator, pair->target_end.facts, &pair->layout);
 	session_observers(run, &pair->initiator, "peer");

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "probe/channel.h"
 #include "probe/counters.h"
+#include "probe/drill.h"
 #include "probe/endpoint.h"
 #include "probe/layout.h"
 #include "probe/session.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 
 enum {
-	DEPTH = 16,
 	HELLO_MS = 5000,
 	SEND_MS = 5000,
 	SILENCE_MS = 15000,  /* an initiator says something once a second */
@@ -58,6 +58,11 @@ static int receive_hello(struct service *service, struct error *error)
 	request->op = hello->op;
 	request->count = hello->count;
 	request->timeout_ms = hello->timeout_ms;
+	request->batch = hello->batch;
+	request->qps = hello->qps;
+	request->signal_every = hello->signal_every;
+	request->drill = hello->drill;
+	run->deviation = drill_deviation(hello->drill);
 	memcpy(&request->sizes, &hello->sizes, sizeof(request->sizes));
 	hello->endpoint.role = ROLE_INITIATOR;
 	*run_facts(run, SIDE_REMOTE) = hello->endpoint;
@@ -84,10 +89,7 @@ static int make_end(struct service *service, struct error *error)
 	if (result)
 		return result;
 	counters_baseline(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
-	struct endpoint_plan plan = {
-		.bytes = service->layout.bytes, .largest = layout_largest(&service->layout), .depth = DEPTH
-	};
-	result = endpoint_create(&service->endpoint, &plan, error);
+	result = endpoint_create(&service->endpoint, &service->layout, error);
 	if (!result)
 		counters_before(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
 	return result;
@@ -110,6 +112,8 @@ static int get_ready(struct service *service, struct error *error)
 	struct plain_message ready = { .type = "ready" };
 	struct control_step *step = control_begin(run, "ready", SEND_MS);
 	result = channel_send(&service->channel, &plain_record, &ready, deadline_in(service, SEND_MS), error);
+	if (run->deviation.target_vanishes)
+		endpoint_vanish(&service->endpoint);
 	return control_end(run, step, result, error);
 }
 
@@ -199,7 +203,9 @@ static int answer(struct service *service, struct error *error)
 	if (result)
 		return result;
 	service->heard_ns = run_now(service->run);
-	if (!strcmp(incoming.type, "ping"))
+	if (service->run->deviation.target_vanishes && strcmp(incoming.type, "ping") != 0)
+		result = error_say(error, -ECANCELED, "the peer asked for a drill: this end goes away");
+	else if (!strcmp(incoming.type, "ping"))
 		result = answer_ping(service, &incoming, error);
 	else if (!strcmp(incoming.type, "done"))
 		result = answer_done(service, &incoming, error);

@@ -17,6 +17,9 @@ void settings_init(struct probe_settings *settings)
 	                        .qps = num(1),
 	                        .batch = num(1),
 	                        .signal_every = num(1),
+	                        .sges = num(1),
+	                        .cqs = num(1),
+	                        .pds = num(1),
 	                        .timeout_ms = num(PROBE_DEFAULT_TIMEOUT_MS),
 	                        .inline_data = FLAG_NO,
 	                        .api = "post",
@@ -129,6 +132,17 @@ int settings_operation(struct probe_settings *settings, const char *text, struct
 	return error_say(error, -EINVAL, "'%s' is none of write, write-imm, send, read", text);
 }
 
+int settings_word(const char *text, const char *const *words, const char **word, struct error *error)
+{
+	for (const char *const *candidate = words; *candidate; candidate++) {
+		if (!strcmp(text, *candidate)) {
+			*word = *candidate;
+			return 0;
+		}
+	}
+	return error_say(error, -EINVAL, "'%s' is neither '%s' nor '%s'", text, words[0], words[1]);
+}
+
 int settings_buffer_node(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
 {
 	struct num node;
@@ -202,6 +216,16 @@ int settings_listen(struct probe_settings *settings, const char *text, struct er
 	return !result && port ? set_tcp_port(settings, port, 0, error) : result;
 }
 
+static int check_operation(const struct probe_request *request, struct error *error)
+{
+	if (request->inline_data == FLAG_YES && request->op == OP_READ)
+		return error_say(error, -EINVAL, "--inline: a read brings data, it has none to copy into the request");
+	if (request->cqs.value > request->qps.value || request->pds.value > request->qps.value)
+		return error_say(
+		        error, -EINVAL, "--cqs and --pds share out queue pairs: ask for at least as many --qps");
+	return 0;
+}
+
 int settings_check(const struct probe_settings *settings, struct error *error)
 {
 	bool listens = settings->listens;
@@ -217,5 +241,5 @@ int settings_check(const struct probe_settings *settings, struct error *error)
 		        error, -EINVAL, "--size: a listener grants a buffer of at most %zu MiB", GRANT_LIMIT >> 20);
 	if (settings->keep && !listens)
 		return error_say(error, -EINVAL, "--keep goes with --listen only");
-	return 0;
+	return check_operation(&settings->request, error);
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "model/evidence.h"
+#include "probe/deviation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,10 @@ enum {
 	PROBE_PORT = 18517,     /* of the control connection; any free TCP port does, see --listen and --peer */
 	PROBE_SIZES_LIMIT = 16, /* sizes in one run */
 	PROBE_COUNT_LIMIT = 1000000,
+	PROBE_QPS_LIMIT = 64,
+	PROBE_BATCH_LIMIT = 256, /* requests of a chain, and unsignaled ones behind each other */
+	PROBE_DEPTH_LIMIT = 16384,
+	PROBE_SGES_LIMIT = 16,
 	PROBE_TIMEOUT_MIN_MS = 50, /* below that the QP's own retries cannot end first */
 	PROBE_TIMEOUT_MAX_MS = 600000,
 	PROBE_DEFAULT_TIMEOUT_MS = 5000,
@@ -29,6 +34,7 @@ struct device_choice {
 
 struct probe_settings {
 	struct probe_request request; /* as it stands in the document; its texts live in the arena */
+	struct deviation deviation;   /* see --drill */
 	struct device_choice device, target;
 	char host[PROBE_HOST_SIZE]; /* of --peer, or the address of --listen; "": any */
 	uint16_t tcp_port;          /* 0: any (--listen only) */
@@ -46,6 +52,8 @@ void settings_init(struct probe_settings *settings);
 int settings_device(struct device_choice *choice, const char *text, struct error *error);
 int settings_sizes(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error);
 int settings_operation(struct probe_settings *settings, const char *text, struct error *error);
+/* One of `words`, which ends with NULL. */
+int settings_word(const char *text, const char *const *words, const char **word, struct error *error);
 int settings_buffer_node(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error);
 /* A whole number within limits. */
 int settings_number(const char *text, int64_t least, int64_t most, struct num *value, struct error *error);

@@ -16,7 +16,7 @@ static const char *const stage_names[STAGE_COUNT] = {
 };
 
 struct stage_times {
-	int64_t ns[STAGE_COUNT]; /* -1: not seen */
+	int64_t more_than[STAGE_COUNT]; /* one nanosecond more than it took; 0: not seen */
 };
 
 struct stage_times *stage_times_new(size_t count)
@@ -26,17 +26,17 @@ struct stage_times *stage_times_new(size_t count)
 
 static int64_t between(struct num start, struct num end)
 {
-	return start.known && end.known ? end.value - start.value : -1;
+	return start.known && end.known && end.value >= start.value ? end.value - start.value + 1 : 0;
 }
 
 void stage_times_keep(struct stage_times *times, size_t index, const struct operation *operation)
 {
-	int64_t *ns = times[index].ns;
-	ns[STAGE_POST] = between(operation->post_call_ns, operation->post_return_ns);
-	ns[STAGE_WQE] = between(operation->post_call_ns, operation->wqe_posted_ns);
-	ns[STAGE_CQE] = between(operation->post_call_ns, operation->cqe_arrived_ns);
-	ns[STAGE_CONSUME] = between(operation->cqe_arrived_ns, operation->cqe_consumed_ns);
-	ns[STAGE_TOTAL] = between(operation->post_call_ns, operation->cqe_consumed_ns);
+	int64_t *stages = times[index].more_than;
+	stages[STAGE_POST] = between(operation->post_call_ns, operation->post_return_ns);
+	stages[STAGE_WQE] = between(operation->post_call_ns, operation->wqe_posted_ns);
+	stages[STAGE_CQE] = between(operation->post_call_ns, operation->cqe_arrived_ns);
+	stages[STAGE_CONSUME] = between(operation->cqe_arrived_ns, operation->cqe_consumed_ns);
+	stages[STAGE_TOTAL] = between(operation->post_call_ns, operation->cqe_consumed_ns);
 }
 
 static int by_value(const void *a, const void *b)
@@ -55,32 +55,35 @@ static size_t collect(const struct stage_times *times, size_t count, enum stage 
 {
 	size_t found = 0;
 	for (size_t i = 0; i < count; i++)
-		if (times[i].ns[stage] >= 0)
-			values[found++] = times[i].ns[stage];
+		if (times[i].more_than[stage])
+			values[found++] = times[i].more_than[stage] - 1;
 	qsort(values, found, sizeof(*values), by_value);
 	return found;
 }
 
-void statistics_fill(struct probe_run *run, const struct layout *layout, const struct stage_times *times, size_t count)
+static void add_statistic(struct probe_run *run, enum stage stage, size_t bytes, const int64_t *sorted, size_t samples)
+{
+	struct statistic *statistic = samples ? list_add(run->arena, &run_evidence(run)->statistics) : NULL;
+	if (!statistic)
+		return;
+	*statistic = (struct statistic){
+		.stage = stage_names[stage],
+		.bytes = num((int64_t)bytes),
+		.samples = num((int64_t)samples),
+		.min_ns = num(sorted[0]),
+		.median_ns = num(percentile(sorted, samples, 50)),
+		.p99_ns = num(percentile(sorted, samples, 99)),
+		.max_ns = num(sorted[samples - 1]),
+	};
+}
+
+void statistics_fill(struct probe_run *run, const struct layout *layout, const struct stage_times *times)
 {
 	autofree int64_t *values = calloc(layout->count, sizeof(*values));
-	for (size_t first = 0; values && first < count; first += layout->count) {
-		size_t length = count - first < layout->count ? count - first : layout->count;
+	for (uint32_t i = 0; values && i < layout->series_count; i++) {
 		for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
-			size_t samples = collect(times + first, length, stage, values);
-			struct statistic *statistic =
-			        samples ? list_add(run->arena, &run_evidence(run)->statistics) : NULL;
-			if (!statistic)
-				continue;
-			*statistic = (struct statistic){
-				.stage = stage_names[stage],
-				.bytes = num((int64_t)layout_series(layout, (uint32_t)first)->bytes),
-				.samples = num((int64_t)samples),
-				.min_ns = num(values[0]),
-				.median_ns = num(percentile(values, samples, 50)),
-				.p99_ns = num(percentile(values, samples, 99)),
-				.max_ns = num(values[samples - 1]),
-			};
+			size_t samples = collect(times + (size_t)i * layout->count, layout->count, stage, values);
+			add_statistic(run, stage, layout->series[i].bytes, values, samples);
 		}
 	}
 }

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-enum { RECEIVES = 16 };
-
 static int op_of(const struct target *target)
 {
 	return target->endpoint->run->document.request.op;
@@ -23,28 +21,46 @@ static unsigned char *place_of(const struct target *target, uint32_t serial)
 /* A send lands where the receive says: in the same place that a write would have taken. */
 static int post_receive(struct target *target, uint32_t serial)
 {
+	struct endpoint *endpoint = target->endpoint;
+	uint32_t lane = layout_lane(target->layout, serial);
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)place_of(target, serial),
 		.length = (uint32_t)layout_series(target->layout, serial)->bytes,
-		.lkey = target->endpoint->mr->lkey,
+		.lkey = endpoint_mr(endpoint, lane)->lkey,
 	};
 	struct ibv_recv_wr wr = { .wr_id = wr_id_of(serial), .sg_list = &sge, .num_sge = op_of(target) == OP_SEND };
 	struct ibv_recv_wr *bad;
-	int error = ibv_post_recv(target->endpoint->qp, &wr, &bad);
+	int error = ibv_post_recv(endpoint->qps[lane], &wr, &bad);
 	if (!error)
-		target->receives++;
+		target->receives[lane]++;
 	return -error;
 }
 
-static int post_receives(struct target *target, uint32_t next)
+/* As many as fit, in the order in which the requests of the lane will come. */
+static int post_receives(struct target *target, uint32_t lane)
 {
-	uint32_t total = layout_total(target->layout);
-	for (; target->receives < RECEIVES && next < total; next++) {
-		int result = post_receive(target, next);
+	const struct layout *layout = target->layout;
+	uint32_t total = layout_total(layout);
+	while (target->receives[lane] < target->endpoint->receives && target->next[lane] < total) {
+		int result = post_receive(target, target->next[lane]);
 		if (result)
 			return result;
+		target->next[lane] = layout_next_on_lane(layout, target->next[lane]);
 	}
 	return 0;
+}
+
+static int post_first_receives(struct target *target)
+{
+	const struct layout *layout = target->layout;
+	int result = 0;
+	for (uint32_t lane = 0; lane < layout->lanes && !result; lane++) {
+		/* The first chain of a lane; one that has none gets nothing. */
+		uint32_t first = lane * layout->batch;
+		target->next[lane] = first < layout->count ? first : layout_total(layout);
+		result = post_receives(target, lane);
+	}
+	return result;
 }
 
 int target_prepare(struct target *target, struct endpoint *endpoint, const struct layout *layout, struct error *error)
@@ -57,7 +73,8 @@ int target_prepare(struct target *target, struct endpoint *endpoint, const struc
 				        layout->seed, i * layout->count + slot);
 		return 0;
 	}
-	int result = consumes_receives(target) ? post_receives(target, 0) : 0;
+	bool needed = consumes_receives(target) && !endpoint->run->deviation.no_receives;
+	int result = needed ? post_first_receives(target) : 0;
 	return result ? error_set(error, result, "%s: ibv_post_recv", endpoint->facts->device) : 0;
 }
 
@@ -108,10 +125,13 @@ static void look_for_payload(struct target *target)
 static void take_receives(struct target *target)
 {
 	struct ibv_wc wc;
-	while (ibv_poll_cq(target->endpoint->cq, 1, &wc) > 0) {
-		target->receives--;
+	while (target->endpoint->qps[0] && ibv_poll_cq(target->endpoint->cqs[0], 1, &wc) > 0) {
+		if (!wc.wr_id || wc.wr_id > layout_total(target->layout))
+			continue;
+		uint32_t lane = layout_lane(target->layout, (uint32_t)(wc.wr_id - 1));
+		target->receives[lane]--;
 		if (wc.status == IBV_WC_SUCCESS)
-			post_receives(target, (uint32_t)(wc.wr_id - 1) + RECEIVES);
+			post_receives(target, lane);
 	}
 }
 

@@ -20,7 +20,8 @@ struct target {
 	LIST(struct landing) landings;
 	uint32_t watched;     /* serial of the request that is looked for now */
 	int64_t last_look_ns; /* when it was not yet there */
-	uint32_t receives;    /* posted and not yet consumed */
+	/* Of each lane: receives posted and not yet consumed, and the request that the next one is for. */
+	uint32_t receives[PROBE_QPS_LIMIT], next[PROBE_QPS_LIMIT];
 };
 
 /* Receive requests, or the payload to be read. 0 or negative errno with `error`. */

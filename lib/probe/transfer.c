@@ -4,79 +4,59 @@
 #include "probe/inspection.h"
 #include "probe/statistics.h"
 #include "probe/target.h"
-#include "probe/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum {
-	LISTED_FIRST = 64,      /* operations in the document */
-	LISTED_AFTER = 16,      /* and those behind the first that failed */
-	CHORE_NS = 1000000,     /* how often the wait does what costs a system call */
-	PATIENCE_NS = 20000000, /* from then on it sleeps between looks, and does not trust the observer alone */
-	NAP_NS = 50000,
-};
 
 /* ---- the record of a request ---- */
 
-static struct operation *new_record(struct transfer *transfer)
+/* Half of the target's buffer lies behind the address then. */
+static int64_t remote_address(const struct transfer *transfer, uint32_t serial)
 {
-	struct probe_run *run = transfer->endpoint->run;
-	struct evidence *evidence = run_evidence(run);
-	bool listed = evidence->operations.count < LISTED_FIRST;
-	struct operation *operation = listed ? list_add(run->arena, &evidence->operations) : transfer->scratch;
-	if (!operation)
-		return NULL;
-	*operation = (struct operation){ 0 };
-	return operation;
+	const struct endpoint_facts *other = transfer->other;
+	if (transfer->endpoint->run->deviation.beyond_end)
+		return other->buffer_address.value + other->buffer_bytes.value -
+		       (int64_t)layout_series(transfer->layout, serial)->bytes / 2;
+	return other->buffer_address.value + (int64_t)layout_offset(transfer->layout, serial);
 }
 
-/* The first that fails is listed wherever it stands. */
-static void list_failed(struct transfer *transfer, struct operation *operation)
+static bool is_inline(const struct transfer *transfer)
 {
-	struct evidence *evidence = run_evidence(transfer->endpoint->run);
-	if (operation != transfer->scratch)
-		return;
-	struct operation *kept = list_add(transfer->endpoint->run->arena, &evidence->operations);
-	if (kept) {
-		*kept = *operation;
-		transfer->pending = kept;
-	}
+	return transfer->endpoint->run->document.request.inline_data == FLAG_YES;
 }
 
-static void fill_record(const struct transfer *transfer, struct operation *operation, uint32_t serial)
+/* The last of a chain where nothing comes behind it on its lane, and so often that the queue cannot fill up without
+ * one. */
+static bool asks_for_completion(const struct transfer *transfer, uint32_t serial)
+{
+	const struct layout *layout = transfer->layout;
+	const struct lane *lane = &transfer->lanes[layout_lane(layout, serial)];
+	int64_t depth = transfer->endpoint->facts->send_wr_asked.value;
+	if (transfer->endpoint->run->deviation.never_signaled)
+		return false;
+	return lane->unsignaled + 1 >= layout->signal_every || lane->unsignaled + 1 >= depth / 2 ||
+	       (layout_chain(layout, serial) == 1 && layout_ends_lane(layout, serial));
+}
+
+static void fill_record(const struct transfer *transfer, struct request *request)
 {
 	const struct endpoint *endpoint = transfer->endpoint;
+	const struct deviation *deviation = &endpoint->run->deviation;
+	struct operation *operation = request->operation;
+	uint32_t serial = request->serial, lane = layout_lane(transfer->layout, serial);
 	operation->wr_id = num((int64_t)wr_id_of(serial));
-	operation->qpn = num(endpoint->qp->qp_num);
+	operation->qpn = num(endpoint->qps[lane]->qp_num);
 	operation->opcode = endpoint->run->document.request.op;
 	operation->bytes = num((int64_t)layout_series(transfer->layout, serial)->bytes);
-	operation->lkey = num(endpoint->mr->lkey);
-	operation->is_signaled = FLAG_YES;
-	operation->is_inline = FLAG_NO;
+	operation->lkey = num(endpoint_mr(endpoint, lane)->lkey ^ deviation->lkey_flip);
+	operation->is_signaled = flag(request->signaled);
+	operation->is_inline = flag(is_inline(transfer));
 	if (operation->opcode == OP_SEND)
 		return;
-	operation->remote_address =
-	        num(transfer->other->buffer_address.value + (int64_t)layout_offset(transfer->layout, serial));
+	operation->remote_address = num(remote_address(transfer, serial));
 	operation->rkey = transfer->other->rkey;
-}
-
-/* ---- posting ---- */
-
-static enum ibv_wr_opcode opcode_of(int op)
-{
-	switch (op) {
-	case OP_WRITE_IMM:
-		return IBV_WR_RDMA_WRITE_WITH_IMM;
-	case OP_SEND:
-		return IBV_WR_SEND;
-	case OP_READ:
-		return IBV_WR_RDMA_READ;
-	default:
-		return IBV_WR_RDMA_WRITE;
-	}
+	operation->rkey.value ^= deviation->rkey_flip;
 }
 
 static unsigned char *source_of(const struct transfer *transfer, uint32_t serial)
@@ -93,302 +73,352 @@ static void prepare_source(const struct transfer *transfer, uint32_t serial)
 		payload_fill(source_of(transfer, serial), bytes, transfer->layout->seed, serial);
 }
 
-/* Posts and looks whether the request is in the queue. */
-static int post(struct transfer *transfer, struct operation *operation, uint32_t serial)
+/* ---- a chain ---- */
+
+static void add_to_chain(struct transfer *transfer, const struct request *request)
+{
+	const struct operation *operation = request->operation;
+	struct ibv_send_wr *wr = post_add(&transfer->chain, operation->opcode, source_of(transfer, request->serial),
+	        (uint32_t)operation->bytes.value, (uint32_t)operation->lkey.value);
+	wr->wr_id = wr_id_of(request->serial);
+	wr->send_flags = (request->signaled ? IBV_SEND_SIGNALED : 0) | (is_inline(transfer) ? IBV_SEND_INLINE : 0);
+	wr->imm_data = htobe32(request->serial);
+	wr->wr.rdma.remote_addr = (uint64_t)operation->remote_address.value;
+	wr->wr.rdma.rkey = (uint32_t)operation->rkey.value;
+}
+
+static int build_chain(struct transfer *transfer, uint32_t first, uint32_t count)
+{
+	struct lane *lane = &transfer->lanes[layout_lane(transfer->layout, first)];
+	transfer->chain.count = 0;
+	for (uint32_t serial = first; serial < first + count; serial++) {
+		struct request *request = request_begin(transfer, serial);
+		if (!request)
+			return -ENOMEM;
+		request->signaled = asks_for_completion(transfer, serial);
+		lane->unsignaled = request->signaled ? 0 : lane->unsignaled + 1;
+		fill_record(transfer, request);
+		prepare_source(transfer, serial);
+		add_to_chain(transfer, request);
+	}
+	return 0;
+}
+
+/* Requests `from` … of the chain that begins with `first`, by one call; looks whether they are in the queue. */
+struct piece {
+	uint32_t first, from, count, taken;
+	int64_t call_ns, return_ns;
+	struct num seen_ns; /* in the queue */
+	enum flag recorded;
+	int error;
+};
+
+static struct request *request_of(struct transfer *transfer, const struct piece *piece, uint32_t index)
+{
+	return request_at(transfer, piece->first + piece->from + index);
+}
+
+static void confirm(struct transfer *transfer, struct piece *piece, uint32_t before)
+{
+	const struct observer *observer = &transfer->endpoint->observer;
+	if (piece->error || transfer->confirmed)
+		return;
+	transfer->confirmed = observer->ops->holds(observer, before, &transfer->chain.requests[piece->from]);
+	if (transfer->confirmed)
+		return;
+	observer_give_up(&transfer->endpoint->observer, "the send queue does not hold what was posted");
+	piece->seen_ns = (struct num){ 0 };
+	piece->recorded = FLAG_UNKNOWN;
+}
+
+/* Only the first queue pair is watched. */
+static void post_watched(struct transfer *transfer, struct piece *piece)
 {
 	struct endpoint *endpoint = transfer->endpoint;
 	const struct observer *observer = &endpoint->observer;
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)source_of(transfer, serial),
-		.length = (uint32_t)operation->bytes.value,
-		.lkey = (uint32_t)operation->lkey.value,
-	};
-	struct ibv_send_wr *bad = NULL, wr = {
-		.wr_id = wr_id_of(serial),
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = opcode_of(operation->opcode),
-		.send_flags = IBV_SEND_SIGNALED,
-		.imm_data = htobe32(serial),
-		.wr.rdma = { .remote_addr = (uint64_t)operation->remote_address.value,
-		        .rkey = (uint32_t)operation->rkey.value },
-	};
-	bool observed = observer_works(observer);
+	uint32_t lane = layout_lane(transfer->layout, piece->first);
+	bool observed = observer_works(observer) && !lane;
+	bool by_wr_api = post_by_wr_api(&endpoint->run->document.request);
 	struct ring_view before = { 0 }, view;
 	if (observed)
 		before = observer_sample(observer);
-	operation->post_call_ns = num(run_now(endpoint->run));
-	int error = ibv_post_send(endpoint->qp, &wr, &bad);
-	operation->post_return_ns = num(run_now(endpoint->run));
-	if (observed) {
-		view = observer_sample(observer);
-		if (view.posted != before.posted) {
-			operation->wqe_posted_not_before_ns = operation->post_call_ns;
-			operation->wqe_posted_ns = num(run_now(endpoint->run));
-		}
-		transfer->posted_end = view.posted;
-		if (!error && observer->ops->has_doorbell_record)
-			operation->doorbell_recorded = flag(view.posted != before.posted);
-	}
-	operation->post_errno = num(error);
-	operation->bad_wr = error ? flag(bad == &wr) : FLAG_NO;
-	if (!error && observed && !transfer->confirmed) {
-		transfer->confirmed = observer->ops->holds(observer, before.posted, &wr);
-		if (!transfer->confirmed) {
-			observer_give_up(&endpoint->observer, "the send queue does not hold what was posted");
-			operation->wqe_posted_ns = operation->wqe_posted_not_before_ns = (struct num){ 0 };
-			operation->doorbell_recorded = FLAG_UNKNOWN;
-		}
-	}
-	return -error;
-}
-
-/* ---- completion ---- */
-
-static void take_completion(struct transfer *transfer, struct operation *operation, const struct ibv_wc *wc)
-{
-	struct evidence *evidence = run_evidence(transfer->endpoint->run);
-	operation->cqe_consumed_ns = num(run_now(transfer->endpoint->run));
-	operation->wc_status = num(wc->status);
-	operation->wc_status_text = status_word((int)wc->status);
-	if (wc->status == IBV_WC_SUCCESS) {
-		operation->source_reusable_ns = operation->cqe_consumed_ns;
-		evidence->operations_completed.value++;
+	piece->call_ns = run_now(endpoint->run);
+	piece->error = post_requests(
+	        &transfer->chain, piece->from, piece->count, endpoint->qps[lane], by_wr_api, &piece->taken);
+	piece->return_ns = run_now(endpoint->run);
+	if (!observed)
 		return;
-	}
-	/* Of a failed completion only wr_id, status, qp_num and vendor_err are valid (ibv_poll_cq(3)). */
-	operation->vendor_err = num(wc->vendor_err);
-	if (wc->status == IBV_WC_WR_FLUSH_ERR)
-		evidence->flushes.value++;
-	else
-		evidence->operations_failed.value++;
+	view = observer_sample(observer);
+	if (view.posted != before.posted)
+		piece->seen_ns = num(run_now(endpoint->run));
+	transfer->posted_end = view.posted;
+	if (!piece->error && observer->ops->has_doorbell_record)
+		piece->recorded = flag(view.posted != before.posted);
+	confirm(transfer, piece, before.posted);
 }
 
-/* What no request claims is kept as it lies in memory, as far as that can be read. */
-static void keep_unclaimed(struct transfer *transfer, bool taken)
+/* A program that takes its buffer for free as soon as post has returned. */
+static void reuse_source(struct transfer *transfer, struct request *request)
 {
-	enum { UNCLAIMED_LIMIT = 8 };
 	struct probe_run *run = transfer->endpoint->run;
-	const struct observer *observer = &transfer->endpoint->observer;
-	struct completion_entry entry;
-	if (!observer_works(observer) || !observer->ops->entry ||
-	        run_evidence(run)->unclaimed_completions.count >= UNCLAIMED_LIMIT ||
-	        !observer->ops->entry(observer, taken, &entry))
-		return;
-	entry.t_ns = num(run_now(run));
-	entry.taken = flag(taken);
-	struct completion_entry *kept = list_add(run->arena, &run_evidence(run)->unclaimed_completions);
-	if (kept)
-		*kept = entry;
+	size_t bytes = layout_series(transfer->layout, request->serial)->bytes;
+	memset(source_of(transfer, request->serial), 0xee, bytes);
+	request->operation->source_changed_ns = num(run_now(run));
 }
 
-/* One poll. 1 when our completion came, 0 when not, or negative errno. */
-static int poll_once(struct transfer *transfer, struct operation *operation)
+static void record_piece(struct transfer *transfer, const struct piece *piece)
 {
-	struct evidence *evidence = run_evidence(transfer->endpoint->run);
-	/* A CQE with an opcode that the library does not know leaves it as it is. */
-	struct ibv_wc wc = { 0 };
-	evidence->last_poll_ns = num(run_now(transfer->endpoint->run));
-	evidence->polls.value++;
-	int count = ibv_poll_cq(transfer->endpoint->cq, 1, &wc);
-	if (count <= 0)
-		return count < 0 ? -EIO : 0;
-	if (num_is(operation->wr_id, (int64_t)wc.wr_id)) {
-		take_completion(transfer, operation, &wc);
-		return 1;
+	for (uint32_t i = 0; i < piece->taken; i++) {
+		struct request *request = request_of(transfer, piece, i);
+		struct operation *operation = request->operation;
+		operation->post_call_ns = num(piece->call_ns);
+		operation->post_return_ns = num(piece->return_ns);
+		operation->post_errno = num(0);
+		operation->bad_wr = FLAG_NO;
+		operation->wqe_posted_ns = piece->seen_ns;
+		if (piece->seen_ns.known)
+			operation->wqe_posted_not_before_ns = num(piece->call_ns);
+		operation->doorbell_recorded = piece->recorded;
+		/* What is inline was copied by the post. */
+		if (operation->is_inline == FLAG_YES)
+			operation->source_reusable_ns = operation->post_return_ns;
+		request_posted(transfer, request);
+		if (transfer->endpoint->run->deviation.reuses_early)
+			reuse_source(transfer, request);
 	}
-	evidence->foreign_completions.value++;
-	keep_unclaimed(transfer, true);
-	return 0;
 }
 
-/* What costs more than a look. Returns 0 to go on. */
-static int chores(struct transfer *transfer, int64_t waited)
+static void record_refusal(struct transfer *transfer, const struct piece *piece)
 {
-	if (transfer->meanwhile)
-		transfer->meanwhile(transfer->data);
-	endpoint_events(transfer->endpoint);
-	if (run_stopped(transfer->endpoint->run))
-		return -EINTR;
-	if (waited > PATIENCE_NS)
-		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
-	return 0;
+	struct request *refused = request_of(transfer, piece, piece->taken);
+	struct operation *operation = refused->operation;
+	operation->post_call_ns = num(piece->call_ns);
+	operation->post_return_ns = num(piece->return_ns);
+	operation->post_errno = num(piece->error);
+	operation->bad_wr = FLAG_YES;
+	request_list(transfer, refused);
+	if (!transfer->failed)
+		transfer->failed = refused->operation;
 }
 
 /*
- * With an observer the CQE is seen before it is taken. When that takes long, the CQ is polled now and then all the
- * same, so that a wrong view can hide nothing.
+ * The queue is full (ENOMEM, ENOSPC of the ibv_wr_*() calls of soft RoCE): what was taken goes its way, and the rest is
+ * posted when it has ended. The ibv_wr_*() calls take nothing of what does not fit as a whole, so there it is tried
+ * with less. Says whether to go on.
  */
-static int await(struct transfer *transfer, struct operation *operation)
+static bool make_room(struct transfer *transfer, struct piece *piece, int *result)
+{
+	if ((piece->error != ENOMEM && piece->error != ENOSPC) || transfer->endpoint->run->deviation.gives_up_when_full)
+		return false;
+	if (!transfer->signaled_open && (piece->taken || piece->count == 1))
+		return false;
+	if (transfer->signaled_open)
+		*result = transfer_await(transfer, false);
+	else
+		piece->count /= 2;
+	run_evidence(transfer->endpoint->run)->queue_full.value++;
+	return true;
+}
+
+static int post_chain(struct transfer *transfer, uint32_t first, uint32_t count)
 {
 	struct probe_run *run = transfer->endpoint->run;
-	const struct observer *observer = &transfer->endpoint->observer;
-	int64_t start = operation->post_call_ns.value, last = start, chore = start;
-	int64_t deadline = start + run->document.request.timeout_ms.value * 1000000;
-	for (;;) {
-		bool observed = observer_works(observer);
-		struct ring_view view = observed ? observer_sample(observer) : (struct ring_view){ 0 };
-		if (view.unreadable) {
-			observer_give_up(&transfer->endpoint->observer,
-			        "completions are compressed (mini CQEs), which is not read here");
-			continue;
+	struct piece piece = { .first = first };
+	uint32_t limit = count;
+	int result = build_chain(transfer, first, count);
+	while (!result && piece.from < count) {
+		uint32_t rest = count - piece.from;
+		piece.count = rest < limit ? rest : limit;
+		piece.seen_ns = (struct num){ 0 };
+		piece.recorded = FLAG_UNKNOWN;
+		run_enter(run, post_by_wr_api(&run->document.request) ? "ibv_wr_complete" : "ibv_post_send",
+		        STEP_LIMIT_MS);
+		post_watched(transfer, &piece);
+		run_leave(run);
+		record_piece(transfer, &piece);
+		if (piece.error && !make_room(transfer, &piece, &result)) {
+			record_refusal(transfer, &piece);
+			return -piece.error;
 		}
-		bool there = view.completion;
-		int64_t now = run_now(run);
-		if (there) {
-			operation->cqe_arrived_ns = num(now);
-			operation->cqe_arrived_not_before_ns = num(last);
-		}
-		bool due = now - chore >= CHORE_NS;
-		bool doubtful = due && now - start > PATIENCE_NS;
-		int result = there || doubtful || !observed ? poll_once(transfer, operation) : 0;
-		if (result)
-			return result < 0 ? result : 0;
-		operation->cqe_arrived_ns = operation->cqe_arrived_not_before_ns = (struct num){ 0 };
-		last = now;
-		if (!due)
-			continue;
-		chore = now;
-		result = chores(transfer, now - start);
-		if (result)
-			return result;
-		if (now >= deadline) {
-			run_evidence(run)->deadline_ns = num(now);
-			return -ETIMEDOUT;
-		}
+		limit = piece.error ? piece.count : limit;
+		piece.from += piece.taken;
 	}
+	return result;
 }
 
-/* ---- */
-
-static void verify_read(struct transfer *transfer, struct operation *operation, uint32_t serial)
-{
-	const struct layout *layout = transfer->layout;
-	uint32_t slot = serial % layout->count % layout_series(layout, serial)->slots;
-	uint32_t filled = serial / layout->count * layout->count + slot;
-	enum payload payload =
-	        payload_check(source_of(transfer, serial), layout_series(layout, serial)->bytes, layout->seed, filled);
-	operation->payload_verified = flag(payload == PAYLOAD_RIGHT);
-}
+/* ---- the run ---- */
 
 /* Once, at rest, and between the requests: it takes no time of any of them. */
 static void calibrate(struct transfer *transfer)
 {
-	if (!transfer->calibrated)
+	if (!transfer->calibrated && !transfer->open)
 		inspect_device(transfer->endpoint, transfer->other->qpn, MOMENT_IDLE);
-	transfer->calibrated = true;
+	transfer->calibrated |= !transfer->open;
 }
 
-static int perform(struct transfer *transfer, uint32_t serial)
+/* One chain for each lane, then their completions. Returns the serial behind them. */
+static uint32_t perform_round(struct transfer *transfer, uint32_t serial, int *result)
 {
-	struct probe_run *run = transfer->endpoint->run;
-	struct evidence *evidence = run_evidence(run);
-	struct operation *operation = new_record(transfer);
-	if (!operation)
-		return -ENOMEM;
-	fill_record(transfer, operation, serial);
-	prepare_source(transfer, serial);
-	transfer->pending = operation;
-	run_enter(run, "ibv_post_send", STEP_LIMIT_MS);
-	int result = post(transfer, operation, serial);
-	if (result) {
-		list_failed(transfer, operation);
-		run_leave(run);
-		return result;
+	const struct layout *layout = transfer->layout;
+	uint32_t end = (serial / layout->count + 1) * layout->count;
+	for (uint32_t i = 0; i < layout->lanes && serial < end && !*result; i++) {
+		uint32_t count = layout_chain(layout, serial);
+		*result = post_chain(transfer, serial, count);
+		serial += count;
 	}
-	transfer->posted++;
-	evidence->operations_posted.value++;
-	run_enter(run, "waiting for the completion", run->document.request.timeout_ms.value + STEP_LIMIT_MS);
-	result = await(transfer, operation);
-	run_leave(run);
-	if (!result && operation->wc_status.value)
-		result = -EIO;
-	if (result) {
-		list_failed(transfer, operation);
-		return result;
-	}
-	transfer->pending = NULL;
-	if (operation->opcode == OP_READ)
-		verify_read(transfer, operation, serial);
-	stage_times_keep(transfer->times, transfer->timed++, operation);
+	bool ends_size = serial >= end;
+	bool full = transfer->open + layout->lanes * layout->batch > transfer->capacity;
+	if (!*result)
+		*result = transfer_await(transfer, ends_size || full);
+	if (*result)
+		return serial;
 	if (transfer->meanwhile)
 		transfer->meanwhile(transfer->data);
 	calibrate(transfer);
-	return 0;
+	return serial;
 }
 
 static void begin_counts(struct evidence *evidence)
 {
 	evidence->operations_posted = evidence->operations_completed = num(0);
 	evidence->operations_failed = evidence->flushes = evidence->foreign_completions = num(0);
+	evidence->operations_reclaimed = evidence->completions_undelivered = evidence->queue_full = num(0);
 	evidence->operations_omitted = evidence->polls = num(0);
 }
 
-int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const struct endpoint_facts *other,
+/* One chain is built and taken back first: nothing of it may be in the queue. */
+static int rehearse(struct transfer *transfer)
+{
+	struct endpoint *endpoint = transfer->endpoint;
+	struct probe_run *run = endpoint->run;
+	const struct observer *observer = &endpoint->observer;
+	if (!post_by_wr_api(&run->document.request))
+		return 0;
+	struct resource_step *step = resource_begin(run, endpoint->side, "ibv_wr_abort");
+	struct ring_view before = { 0 }, after = { 0 };
+	if (observer_works(observer))
+		before = observer_sample(observer);
+	transfer->chain.count = 0;
+	struct ibv_send_wr *wr = post_add(
+	        &transfer->chain, run->document.request.op, endpoint->buffer.memory, 1, endpoint->mrs[0]->lkey);
+	wr->wr.rdma.remote_addr = (uint64_t)transfer->other->buffer_address.value;
+	wr->wr.rdma.rkey = (uint32_t)transfer->other->rkey.value;
+	post_abort(&transfer->chain, endpoint->qps[0]);
+	if (observer_works(observer))
+		after = observer_sample(observer);
+	return resource_end(run, step, before.posted == after.posted ? 0 : -EPROTO);
+}
+
+static int prepare(struct transfer *transfer, struct endpoint *endpoint, const struct endpoint_facts *other,
         const struct layout *layout)
 {
 	transfer->endpoint = endpoint;
 	transfer->other = other;
 	transfer->layout = layout;
 	transfer->times = stage_times_new(layout_total(layout));
-	transfer->scratch = arena_new_object(endpoint->run->arena, struct operation);
-	if (!transfer->times || !transfer->scratch)
-		return -ENOMEM;
+	transfer->capacity = (layout_outstanding(layout) + layout->batch) * layout->lanes;
+	transfer->requests = calloc(transfer->capacity, sizeof(*transfer->requests));
+	int result = post_init(&transfer->chain, layout->batch, (uint32_t)endpoint->run->document.request.sges.value);
+	return transfer->times && transfer->requests ? result : -ENOMEM;
+}
+
+int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const struct endpoint_facts *other,
+        const struct layout *layout)
+{
+	int result = prepare(transfer, endpoint, other, layout);
+	if (result)
+		return result;
 	begin_counts(run_evidence(endpoint->run));
-	int result = 0;
-	for (uint32_t serial = 0; serial < layout_total(layout) && !result; serial++)
-		result = run_stopped(endpoint->run) ? -EINTR : perform(transfer, serial);
+	result = rehearse(transfer);
+	for (uint32_t serial = 0; serial < layout_total(layout) && !result;)
+		serial = run_stopped(endpoint->run) ? (result = -EINTR, serial)
+		                                    : perform_round(transfer, serial, &result);
+	/* What a full queue let in goes its way. */
+	struct request *oldest = request_oldest(transfer);
+	if (result == -ENOMEM && oldest && !endpoint->run->deviation.no_polling)
+		transfer_await(transfer, false);
+	oldest = request_oldest(transfer);
+	if (result && oldest)
+		request_list(transfer, oldest);
 	return result;
 }
 
 int transfer_repeat(struct transfer *transfer, struct operation *operation)
 {
-	struct evidence *evidence = run_evidence(transfer->endpoint->run);
 	uint32_t serial = transfer->posted - 1;
-	begin_counts(evidence);
-	fill_record(transfer, operation, serial);
-	int result = post(transfer, operation, serial);
-	if (result)
-		return result;
-	evidence->operations_posted.value++;
-	result = await(transfer, operation);
-	return result ? result : operation->wc_status.value ? -EIO : 0;
+	struct piece piece = { .first = serial, .count = 1 };
+	struct request *request = request_at(transfer, serial);
+	begin_counts(run_evidence(transfer->endpoint->run));
+	*request = (struct request){ .serial = serial, .signaled = true, .operation = operation };
+	fill_record(transfer, request);
+	transfer->chain.count = 0;
+	add_to_chain(transfer, request);
+	post_watched(transfer, &piece);
+	record_piece(transfer, &piece);
+	transfer->posted = serial + 1;
+	return piece.error ? -piece.error : transfer_await(transfer, true);
 }
 
-static bool is_outstanding(const struct transfer *transfer)
+/* ---- afterwards ---- */
+
+const struct operation *transfer_last(struct transfer *transfer)
 {
-	return transfer->endpoint && transfer->pending && transfer->posted &&
-	       num_is(transfer->pending->post_errno, 0) && !transfer->pending->wc_status.known;
+	struct request *oldest = transfer->requests ? request_oldest(transfer) : NULL;
+	if (transfer->failed)
+		return transfer->failed;
+	return oldest ? oldest->operation : NULL;
+}
+
+/* What the device says of its queue is of the last request: there must be no other one. */
+static struct operation *only_outstanding(struct transfer *transfer)
+{
+	struct request *oldest = transfer->endpoint ? request_oldest(transfer) : NULL;
+	bool only = oldest && transfer->open == 1 && !layout_lane(transfer->layout, oldest->serial);
+	return only ? oldest->operation : NULL;
 }
 
 void transfer_inspect(struct transfer *transfer, bool first)
 {
-	if (!is_outstanding(transfer))
+	struct operation *pending = only_outstanding(transfer);
+	if (!pending)
 		return;
 	struct probe_run *run = transfer->endpoint->run;
 	struct evidence *evidence = run_evidence(run);
 	inspect_device(transfer->endpoint, transfer->other->qpn, first ? MOMENT_FIRST : MOMENT_SECOND);
 	if (first || !evidence->observers.device)
 		return;
-	const char *reason = inspection_conclude(evidence, transfer->posted_end, transfer->pending);
+	const char *reason = inspection_conclude(evidence, transfer->posted_end, pending);
 	if (reason)
 		report_missing(&run->report, "device_samples", transfer->endpoint->facts->device, 0,
 		        "what the device says of its queues is not believed: %s", reason);
 }
 
+/* A program that waits by event is not woken by a look; so a completion that is there is not taken, where it is seen.
+ */
 void transfer_look_again(struct transfer *transfer)
 {
-	if (!transfer->pending || transfer->pending->wc_status.known || !transfer->endpoint->cq)
+	struct endpoint *endpoint = transfer->endpoint;
+	struct request *oldest = endpoint && transfer->requests ? request_oldest(transfer) : NULL;
+	if (!oldest || !endpoint->cqs[0])
 		return;
-	const struct observer *observer = &transfer->endpoint->observer;
-	if (observer_works(observer) && observer_sample(observer).completion) {
-		transfer->pending->cqe_arrived_ns = num(run_now(transfer->endpoint->run));
-		transfer->pending->cqe_arrived_not_before_ns = run_evidence(transfer->endpoint->run)->last_poll_ns;
-		keep_unclaimed(transfer, false);
+	const struct observer *observer = &endpoint->observer;
+	struct evidence *evidence = run_evidence(endpoint->run);
+	bool observed = observer_works(observer);
+	struct operation *pending = oldest->operation;
+	struct wait wait = { .last = evidence->last_poll_ns.known ? evidence->last_poll_ns.value
+		                                                  : pending->post_call_ns.value };
+	if (observed && !pending->cqe_arrived_ns.known && observer_sample(observer).completion) {
+		pending->cqe_arrived_ns = num(run_now(endpoint->run));
+		pending->cqe_arrived_not_before_ns = num(wait.last);
+		await_keep_unclaimed(transfer, false);
 	}
-	run_enter(transfer->endpoint->run, "ibv_poll_cq", STEP_LIMIT_MS);
-	poll_once(transfer, transfer->pending);
-	run_leave(transfer->endpoint->run);
+	if (endpoint->run->deviation.no_polling || (observed && notify_wanted(transfer)))
+		return;
+	run_enter(endpoint->run, "ibv_poll_cq", STEP_LIMIT_MS);
+	int result = await_poll(transfer, &wait, false, (struct num){ 0 });
+	run_leave(endpoint->run);
+	if (result > 0 && evidence->notification && !pending->cqe_arrived_ns.known)
+		evidence->notification->found_at_end = FLAG_YES;
 }
 
 void transfer_finish(struct transfer *transfer)
@@ -397,9 +427,12 @@ void transfer_finish(struct transfer *transfer)
 		return;
 	struct evidence *evidence = run_evidence(transfer->endpoint->run);
 	if (transfer->times)
-		statistics_fill(transfer->endpoint->run, transfer->layout, transfer->times, transfer->timed);
+		statistics_fill(transfer->endpoint->run, transfer->layout, transfer->times);
 	free(transfer->times);
 	transfer->times = NULL;
+	free(transfer->requests);
+	transfer->requests = NULL;
+	post_free(&transfer->chain);
 	int64_t listed = evidence->operations.count;
 	if (evidence->operations_posted.known && evidence->operations_posted.value > listed)
 		evidence->operations_omitted = num(evidence->operations_posted.value - listed);

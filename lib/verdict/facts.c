@@ -113,7 +113,7 @@ static void sort_operation(struct judge *judge, uint32_t index)
 		keep_first(&judge->flushed, operation);
 	} else if (operation->wc_status.known) {
 		keep_first(&judge->failed, operation);
-	} else if (operation->is_signaled == FLAG_NO && is_covered(judge, index)) {
+	} else if (operation->is_signaled == FLAG_NO && (operation->reclaimed_ns.known || is_covered(judge, index))) {
 		judge->succeeded++;
 	} else if (!judge->pending) {
 		judge->pending = operation;

@@ -80,6 +80,9 @@ static void a_message_comes_back_as_it_was(void **state)
 		.op = OP_READ,
 		.count = num(3),
 		.timeout_ms = num(1000),
+		.batch = num(4),
+		.qps = num(1),
+		.signal_every = num(2),
 		.seed = num(INT64_C(1) << 61) },
 	                     back = { 0 };
 	*list_add(ends->arena, &hello.sizes) = num(64);
@@ -88,6 +91,8 @@ static void a_message_comes_back_as_it_was(void **state)
 		.psn = num(0),
 		.active_mtu = num(4096),
 		.buffer_address = num(INT64_C(0x7fffffffffff)) };
+	struct queue_pair_facts *pair = list_add(ends->arena, &hello.endpoint.queue_pairs);
+	*pair = (struct queue_pair_facts){ .qpn = num(0xffffff), .psn = num(0) };
 	channel_open(&other, ends->run, dup(ends->other));
 	assert_int_equal(channel_send(&other, &hello_record, &hello, soon(ends), &error), 0);
 	channel_close(&other);
@@ -216,14 +221,20 @@ static void a_hello_has_limits(void **state)
 	(void)state;
 	struct error error;
 	struct num size = num(64), *sizes[] = { &size };
+	struct queue_pair_facts pair = { .qpn = num(1), .psn = num(1) }, *pairs[] = { &pair };
 	struct hello_message good = { .protocol = num(PROTOCOL_VERSION),
 		.op = OP_WRITE,
 		.count = num(1),
 		.timeout_ms = num(1000),
+		.batch = num(1),
+		.qps = num(1),
+		.signal_every = num(1),
 		.seed = num(1) };
 	good.sizes.items = sizes;
 	good.sizes.count = 1;
 	good.endpoint = (struct endpoint_facts){ .gid = "::1", .qpn = num(1), .psn = num(1), .active_mtu = num(1024) };
+	good.endpoint.queue_pairs.items = pairs;
+	good.endpoint.queue_pairs.count = 1;
 	assert_int_equal(hello_check(&good, &error), 0);
 	struct hello_message bad = good;
 	bad.protocol = num(PROTOCOL_VERSION + 1);
@@ -246,6 +257,15 @@ static void a_hello_has_limits(void **state)
 	bad = good;
 	bad.op = OP_UNKNOWN;
 	assert_int_equal(hello_check(&bad, &error), -EPROTO);
+	bad = good;
+	bad.qps = num(2); /* more than are described */
+	assert_int_equal(hello_check(&bad, &error), -EPROTO);
+	bad = good;
+	bad.batch = num(PROBE_BATCH_LIMIT + 1);
+	assert_int_equal(hello_check(&bad, &error), -EPROTO);
+	pair.psn = num(1 << 24);
+	assert_int_equal(hello_check(&good, &error), -EPROTO);
+	pair.psn = num(1);
 	size = num(-1);
 	assert_int_equal(hello_check(&good, &error), -EPROTO);
 }

@@ -207,7 +207,7 @@ static void statistics_leave_out_what_was_not_seen(void **state)
 	struct operation unseen = { .post_call_ns = num(10), .post_return_ns = num(40), .cqe_consumed_ns = num(90) };
 	stage_times_keep(times, 0, &seen);
 	stage_times_keep(times, 1, &unseen);
-	statistics_fill(run, &layout, times, 2);
+	statistics_fill(run, &layout, times);
 	const struct evidence *evidence = run_evidence(run);
 	assert_int_equal(evidence->statistics.count, 4); /* nothing of "wqe" */
 	assert_string_equal(evidence->statistics.items[0]->stage, "post");
