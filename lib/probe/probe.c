@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/probe.h"
 
+#include "base/cleanup.h"
 #include "probe/listener.h"
 #include "probe/session.h"
 #include "probe/watcher.h"
@@ -42,11 +43,27 @@ static bool was_connected(const struct evidence *evidence)
 	return true;
 }
 
+/* Whatever a record leaves out: what can only be done on an opened device shows that it was opened. */
+static bool was_opened(const struct evidence *evidence)
+{
+	if (evidence->local.qpn.known || evidence->operations.count)
+		return true;
+	list_each(transition, &evidence->transitions)
+		if (transition->side == SIDE_LOCAL)
+			return true;
+	static const char *const before[] = { "ibv_get_device_list", "find-device", "getaddrinfo", "listen", "accept",
+		"fork" };
+	list_each(step, &evidence->resources) {
+		bool early = step->side != SIDE_LOCAL || !step->step;
+		for (size_t i = 0; i < ARRAY_SIZE(before) && !early; i++)
+			early = !strcmp(step->step, before[i]);
+		if (!early && (strcmp(step->step, "ibv_open_device") != 0 || num_is(step->error, 0)))
+			return true;
+	}
+	return false;
+}
+
 bool probe_began(const struct evidence *evidence)
 {
-	list_each(step, &evidence->resources)
-		if (step->side == SIDE_LOCAL && step->step && !strcmp(step->step, "ibv_open_device") &&
-		        num_is(step->error, 0))
-			return was_connected(evidence);
-	return false;
+	return was_opened(evidence) && was_connected(evidence);
 }

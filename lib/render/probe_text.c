@@ -424,16 +424,27 @@ static struct rung succeeded_rung(const struct operation *operation)
 	return rung;
 }
 
+/* Refused by the peer's adapter, or not answered until the retries were used up: the device had sent it. */
+static bool was_sent(const struct operation *operation)
+{
+	static const int64_t statuses[] = { 9, 10, 11, 12, 13 }; /* enum ibv_wc_status */
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (num_is(operation->wc_status, statuses[i]))
+			return true;
+	return false;
+}
+
 /*
  * A completion with success proves what came before it, whether or not somebody looked; a completion that was taken was
  * there. Landing is the exception: only the peer can say that the bytes are right.
  */
 static void fill_what_follows(const struct operation *operation, struct rung rungs[RUNGS])
 {
-	enum { PUBLISHED = 1, LANDED = 5, COMPLETED, CONSUMED, SUCCEEDED };
+	enum { PUBLISHED = 1, EXECUTED = 3, LANDED = 5, COMPLETED, CONSUMED, SUCCEEDED };
 	bool success = rungs[SUCCEEDED].state == RUNG_YES, taken = rungs[CONSUMED].state == RUNG_YES;
+	int sent = was_sent(operation) ? EXECUTED : -1;
 	for (int i = 0; i < SUCCEEDED; i++) {
-		bool proved = success ? i != LANDED : taken && i == COMPLETED;
+		bool proved = success ? i != LANDED : (taken && i == COMPLETED) || i <= sent;
 		bool missed = i == COMPLETED || (i == PUBLISHED && operation->doorbell_recorded != FLAG_NO);
 		if (proved && (rungs[i].state == RUNG_UNKNOWN || (rungs[i].state == RUNG_NO && missed)))
 			rungs[i].state = RUNG_FOLLOWS;

@@ -13,6 +13,7 @@
 #define GID_TABLE "kernel, rdma_get_gid_attr() in drivers/infiniband/core/cache.c"
 #define RESOLVE "kernel, rdma_addr_find_l2_eth_by_grh() in drivers/infiniband/core/addr.c"
 #define MEMLOCK "kernel, ib_umem_get() in drivers/infiniband/core/umem.c; getrlimit(2)"
+#define CGROUP "kernel, Documentation/admin-guide/cgroup-v2.rst"
 #define UVERBS "kernel, ib_uverbs_open() in drivers/infiniband/core/uverbs_main.c"
 
 static const struct errno_explanation errno_table[] = {
@@ -66,10 +67,32 @@ static const struct errno_explanation errno_table[] = {
 	                "Look at the memory and rdma cgroups, then at the adapter's limits.", UVERBS } },
 	{ "ibv_open_device", EAGAIN,
 	        { "The rdma cgroup allows no further handle.", L(CONFIGURATION), "See rdma.max of the cgroup.",
-	                "kernel, Documentation/admin-guide/cgroup-v2.rst" } },
+	                CGROUP } },
 	{ "ibv_open_device", EMFILE,
 	        { "This process has too many open files.", L(CONFIGURATION) | L(APPLICATION), "See RLIMIT_NOFILE.",
 	                "open(2)" } },
+	{ "ibv_alloc_pd", EAGAIN,
+	        { "The rdma cgroup allows no further object of this kind, or the driver wants it tried again.",
+	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE), "See rdma.max and rdma.current of the cgroup.",
+	                CGROUP } },
+	{ "ibv_create_cq", EAGAIN,
+	        { "The rdma cgroup allows no further object of this kind, or the driver wants it tried again.",
+	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE), "See rdma.max and rdma.current of the cgroup.",
+	                CGROUP } },
+	{ "ibv_reg_mr", EAGAIN,
+	        { "The rdma cgroup allows no further object of this kind, or the driver wants it tried again.",
+	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE), "See rdma.max and rdma.current of the cgroup.",
+	                CGROUP } },
+	{ "ibv_create_qp", EAGAIN,
+	        { "The rdma cgroup allows no further object of this kind, or the driver wants it tried again.",
+	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE), "See rdma.max and rdma.current of the cgroup.",
+	                CGROUP } },
+	{ "ibv_open_device", ETIMEDOUT,
+	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
+	                UVERBS } },
+	{ "ibv_query_port", EIO,
+	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
+	                "Read the kernel log.", "ibv_query_port(3)" } },
 	{ "ibv_alloc_pd", ENOMEM,
 	        { "No memory, or no room left in the adapter for one more protection domain.",
 	                L(CONFIGURATION) | L(DEVICE) | L(KERNEL), "See max_pd and what `rdma resource show` counts.",
@@ -124,7 +147,9 @@ static const struct errno_explanation errno_table[] = {
 	                "See the provider's manual.", "ibv_create_qp(3)" } },
 	{ "INIT", EINVAL,
 	        { "The port, the partition key index or the access flags are not valid for this queue pair.",
-	                L(APPLICATION) | L(KERNEL) | L(DEVICE), "Check port number and P_Key index.", MODIFY "INIT" } },
+	                L(APPLICATION) | L(CONFIGURATION) | L(KERNEL) | L(DEVICE),
+	                "Check port number and P_Key index; on InfiniBand the partitions that the subnet manager gave.",
+	                MODIFY "INIT" } },
 	{ "RTR", ENODATA,
 	        { "The GID table has no entry at this index: the slot is empty, or it became empty since it was "
 	          "chosen.",

@@ -336,7 +336,9 @@ const char *gid_conflict(const struct judge *judge)
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
 	/* Inside an InfiniBand subnet packets go by LID; the GID's scope says nothing. */
 	if (is_infiniband(local) || is_infiniband(remote))
-		return NULL;
+		return num_is(local->lid, 0)    ? "the local port has no LID: no subnet manager has configured it"
+		       : num_is(remote->lid, 0) ? "the peer's port has no LID: no subnet manager has configured it"
+		                                : NULL;
 	if (local->gid_type && remote->gid_type && strcmp(local->gid_type, remote->gid_type) != 0)
 		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
 		        local->gid_type, remote->gid_type);

@@ -71,6 +71,11 @@ static bool judge_route(struct judge *judge, enum outcome outcome, layer_set bas
 {
 	if (judge_port_down(judge, outcome))
 		return true;
+	/* There is a route when it is asked for afterwards. */
+	if (num_is(endpoint(judge, judge->step.side)->route_errno, 0)) {
+		not_observed(judge, "why there was no route: the kernel has one now");
+		return undetermined(judge, outcome, base & ~L(DEVICE));
+	}
 	return likely(judge, outcome, LAYER_CONFIGURATION, base & ~L(DEVICE));
 }
 
@@ -353,6 +358,11 @@ bool rule_stuck(struct judge *judge)
 		return false;
 	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
 	because(judge, "%s had not returned when the deadline came", stuck->step);
+	if (text_is(stuck->step, "getaddrinfo")) {
+		summarize(judge, "the name of the peer was not resolved in time");
+		next_step(judge, "give the address itself, and look at the name servers of this host");
+		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
+	}
 	if (done)
 		because(judge, "all %u operations had completed successfully before", judge->succeeded);
 	summarize(judge, "%s hangs%s%s", stuck->step, stuck->system_call ? " in system call " : "",

@@ -252,6 +252,11 @@ static bool filter_matters(const struct endpoint_facts *end)
 	return is_software(end);
 }
 
+static bool is_iwarp(const struct endpoint_facts *end)
+{
+	return text_is(end->transport, "iwarp") || is_driver(end, "siw");
+}
+
 static void tell_filters(struct judge *judge)
 {
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
@@ -266,9 +271,17 @@ static void tell_filters(struct judge *judge)
 			        ends[i]->filter);
 		else
 			because(judge, "%s has no packet filter or queueing discipline that drops", whose);
-		next_step(judge, "see whether a host firewall drops UDP port 4791 (nft list ruleset, tc -s qdisc)");
+		next_step(judge, is_iwarp(ends[i])
+		                         ? "see whether a host firewall drops the TCP connection of iWARP (nft "
+		                           "list ruleset, tc -s qdisc)"
+		                         : "see whether a host firewall drops UDP port 4791 (nft list ruleset, "
+		                           "tc -s qdisc)");
 	}
-	if (judge->evidence->local.driver && !filter_matters(ends[0]))
+	if (counter_moved(judge, SIDE_LOCAL, COUNTER_CONGESTION, true) ||
+	        counter_moved(judge, SIDE_REMOTE, COUNTER_CONGESTION, true))
+		next_step(judge, "follow the pause frames along the way: who throttles whom");
+	bool leaves = judge->evidence->same_port_loopback != FLAG_YES;
+	if (leaves && judge->evidence->local.driver && !filter_matters(ends[0]))
 		next_step(judge, "look at ACLs and drop counters of the switches; the host's packet filter is not in "
 		                 "the path of "
 		                 "this adapter");
@@ -333,7 +346,9 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, layer_set base
 		because(judge, "the peer's queue pair is in %s", remote->qp_state);
 		summarize(judge, "the peer's queue pair is not ready to receive");
 		next_step(judge, "see why the peer's queue pair left RTR/RTS, or never reached it");
-		bool never = !text_is(remote->qp_state, "ERR") && !reached(judge, SIDE_REMOTE, "RTR");
+		/* Without its transitions nobody knows whether it was tried and failed. */
+		bool never = !text_is(remote->qp_state, "ERR") && reached(judge, SIDE_REMOTE, "INIT") &&
+		             !reached(judge, SIDE_REMOTE, "RTR");
 		if (never && remote->alive == FLAG_YES && !judge->succeeded)
 			return confirmed(judge, outcome, LAYER_REMOTE_APPLICATION);
 		if (own_event(judge, SIDE_REMOTE, "DEVICE_FATAL") || own_event(judge, SIDE_REMOTE, "QP_FATAL"))
@@ -361,9 +376,11 @@ static bool judge_conflicts(
 		because(judge, "%s", conflict);
 		summarize(judge, large ? "small messages pass, large ones fail: the MTU does not fit both ends"
 		                       : "the two addresses cannot be expected to reach each other");
-		next_step(
-		        judge, large ? "set the same MTU on both netdevs and on the switches between them"
-		                     : "take GIDs of the same type and scope on both ends (rdmadiag gid --to ADDRESS)");
+		bool infiniband = text_is(judge->evidence->local.link_layer, "InfiniBand");
+		next_step(judge,
+		        infiniband ? "look at the subnet manager: state, LID and MTU of both ports"
+		        : large    ? "set the same MTU on both netdevs and on the switches between them"
+		                   : "take GIDs of the same type and scope on both ends (rdmadiag gid --to ADDRESS)");
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	}
 	if (large) {
@@ -447,9 +464,10 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	}
 	if (filters_excluded(judge) && !gid_conflict(judge) && !mtu_conflict(judge))
 		base &= ~L(CONFIGURATION);
-	not_observed(judge,
-	        "the wire counters of both adapters together, which would tell loss on the way from a peer that does "
-	        "not answer");
+	if (judge->evidence->same_port_loopback != FLAG_YES)
+		not_observed(judge, "the wire counters of both adapters together, which would tell loss on the way "
+		                    "from a peer that "
+		                    "does not answer");
 	return undetermined(judge, outcome, base);
 }
 

@@ -232,7 +232,7 @@ void tell_routes(struct judge *judge)
 	}
 }
 
-void tell_gaps(struct judge *judge, const struct operation *operation)
+static void tell_blind_stages(struct judge *judge)
 {
 	const struct evidence *evidence = judge->evidence;
 	const struct observers *observers = &evidence->observers;
@@ -246,6 +246,14 @@ void tell_gaps(struct judge *judge, const struct operation *operation)
 		        "allows it) or CAP_NET_ADMIN for the raw queue state over rdma netlink");
 	else if (!observers->device && !is_software(&evidence->local))
 		not_observed(judge, "whether the device saw, executed and sent it: this provider gives no access");
+}
+
+void tell_gaps(struct judge *judge, const struct operation *operation)
+{
+	const struct evidence *evidence = judge->evidence;
+	/* A completion, good or bad, says of these stages what a look would have said. */
+	if (!operation || !operation->wc_status.known)
+		tell_blind_stages(judge);
 	bool seen = operation && (operation->payload_verified != FLAG_UNKNOWN || operation->remote_landed_ns.known ||
 	                                 operation->landed != FLAG_UNKNOWN);
 	if (operation && !seen)

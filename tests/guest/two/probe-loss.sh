@@ -69,7 +69,8 @@ undrop
 # only large packets, by nothing that can be seen here
 nft add table netdev probe
 nft add chain netdev probe large '{ type filter hook ingress device nic2 priority 0; }'
-nft add rule netdev probe large meta length gt 600 drop
+# of TCP the kernel may have put small segments together already
+nft add rule netdev probe large ip protocol != tcp meta length gt 600 drop
 peer
 holds "large packets of every kind dropped: small ones pass, large ones do not, RDMA and ping alike" \
 	"o[0]['wc_status'] == 0 and o[1]['wc_status'] == 12 and e['reachability']['ping'] is True and e['reachability']['full_ping'] is False"
