@@ -61,14 +61,15 @@ void cq_arm(struct fab_cq *cq, uint32_t ci, bool solicited_only)
 
 static void overrun(struct fab_cq *cq, const struct fab_qp *qp)
 {
-	struct local_qp *l = emu.qp[obj_handle(TABLE_QP, qp)];
+	/* `qp` may be the copy of a CQE that was held back */
+	struct local_qp *l = local_qp_by_number(qp->qpn);
 	struct local_ctx *ctx = &emu.ctx[cq->o.ctx];
 
 	cq->error = true;
 	cq->async_events++;
 	truth("cq_overrun", "\"cqn\":%u,\"pi\":%u,\"ci\":%u", cq->cqn, cq->pi, consumer_index(cq));
 	ctx_async_event(ctx, cq->user_handle, EV_CQ_ERR);
-	if (!l || l->qp != qp || qp->state == QPS_ERR)
+	if (!l || l->qp->state == QPS_ERR)
 		return;
 	qp_to_error(l, true);
 	l->qp->async_events++;

@@ -181,7 +181,7 @@ static void take_doorbell(struct local_qp *l, uint16_t producer)
 	qp->sw_sq = producer;
 }
 
-static struct local_qp *own_qp(uint32_t qpn)
+struct local_qp *local_qp_by_number(uint32_t qpn)
 {
 	struct fab_qp *qp = qp_by_number(qpn);
 
@@ -210,7 +210,7 @@ static void look_at_neighbours(int slot, const struct local_qp *rung)
 /* The 8 bytes rung are the start of the last WQE's control segment: they say where it ends, which is the producer. */
 static void ring_sq(int slot, uint64_t value)
 {
-	struct local_qp *l = own_qp((uint32_t)value >> 8);
+	struct local_qp *l = local_qp_by_number((uint32_t)value >> 8);
 	unsigned int ds = value & 0x3f;
 
 	busy_ns = now_ns();
@@ -379,6 +379,7 @@ static bool run_qps(void)
 
 		if (!l || qp_dev(l->qp)->fatal)
 			continue;
+		requester_before_receive(l);
 		packet_receive(l);
 		responder_run(l);
 		requester_run(l);

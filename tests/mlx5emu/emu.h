@@ -122,6 +122,7 @@ struct local_qp {
 	uint32_t judged, judged_read; /* fetch + 1 of the WQE that faults were asked about */
 	bool held, unread;
 	uint32_t peer_beat, extensions; /* when the timer was started, and since */
+	uint32_t beat_before_receive;   /* when this turn began to look for answers */
 	/* responder */
 	bool nak_sent, receiving, loopback; /* loopback: the last packet came from the same port */
 	struct sge rsge[32];
@@ -207,6 +208,8 @@ struct fab_port *qp_port(const struct fab_qp *qp);
 void fill_site(const struct fab_qp *qp, struct fault_site *site);
 
 /* requester.c */
+struct local_qp *local_qp_by_number(uint32_t qpn); /* of this process; NULL: none */
+void requester_before_receive(struct local_qp *l);
 void requester_run(struct local_qp *l);
 void requester_ack(struct local_qp *l, const struct packet *p);
 void requester_flush(struct local_qp *l);

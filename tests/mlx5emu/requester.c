@@ -278,16 +278,22 @@ static uint32_t peer_beat(const struct local_qp *l)
 	return peer ? fab->ctx[peer->o.ctx].beat : 0;
 }
 
+void requester_before_receive(struct local_qp *l)
+{
+	l->beat_before_receive = peer_beat(l);
+}
+
 /*
- * A timeout counts only if the peer's device thread had its turn since: an adapter answers whether or not its host is
- * busy. A peer that is dead is not waited for, one that is stopped for two seconds.
+ * A timeout counts only if the peer's device thread had its turn since, and before this one looked for answers: an
+ * adapter answers whether or not its host is busy. A peer that is dead is not waited for, one that is stopped for two
+ * seconds.
  */
 static bool peer_had_no_turn(struct local_qp *l)
 {
 	enum { STEP_NS = 4000000, STEPS = 500 };
 	const struct fab_qp *peer = qp_by_number(l->qp->attr.dest_qp_num);
 
-	if (!peer || fab->ctx[peer->o.ctx].beat - l->peer_beat >= 2 || l->extensions >= STEPS)
+	if (!peer || l->beat_before_receive - l->peer_beat >= 2 || l->extensions >= STEPS)
 		return false;
 	fabric_lock();
 	fabric_reap();
@@ -538,6 +544,7 @@ static void transmit(struct local_qp *l)
 		struct fab_slot room;
 	} buf;
 	struct tx_op *op;
+	bool sent = false;
 
 	while ((op = op_of_psn(l, l->send_psn))) {
 		if (!build_packet(l, op, l->send_psn, &buf.p)) {
@@ -548,8 +555,10 @@ static void transmit(struct local_qp *l)
 		if (!packet_send(l->qp, &buf.p))
 			break;
 		advance(l, op);
+		sent = true;
 	}
-	if (!l->rto_ns)
+	/* from the last packet on: a message may take more than one turn */
+	if (sent || !l->rto_ns)
 		arm_timer(l);
 }
 
@@ -595,9 +604,10 @@ void requester_run(struct local_qp *l)
 	if (qp->state == QPS_RTS)
 		fetch_wqes(l);
 	retire(l);
-	check_timers(l);
+	/* first what there was no room for: while a message is being sent nobody owes an answer to it */
 	if (qp->state != QPS_ERR && !l->rnr_ns)
 		transmit(l);
+	check_timers(l);
 }
 
 /* The first read whose responses are not all here, and the PSN it waits for. */
