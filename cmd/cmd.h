@@ -51,7 +51,7 @@ struct command {
 extern const struct command capture_command;
 extern const struct record capture_record; /* the document of `capture` */
 extern const struct command topo_command, gid_command, probe_command, compare_command, schema_command, check_command;
-extern const struct command explain_command;
+extern const struct command explain_command, report_command;
 
 /*
  * The next option of this command: its value, or -1 at the end (then optind is the first operand), or -2 after an error

@@ -2,21 +2,12 @@
 /* Collects everything that `topo` and `gid` read of this host while a recorder writes it down. */
 #include "base/cleanup.h"
 #include "cmd.h"
-#include "gid/read.h"
+#include "report/record.h"
 #include "source/collect.h"
-#include "source/verbs.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What no snapshot holds, besides what could not be read. */
-static const char *const never_in[] = {
-	"the environment of the programs that use RDMA (gid --explain)",
-	"answers to route look-ups (gid --to)",
-	"counters, and all that a probe measures",
-	"contents of files that neither topo nor gid reads",
-};
 
 struct capture_document {
 	const char *directory;
@@ -31,21 +22,6 @@ static const struct field capture_fields[] = {
 };
 RECORD(capture_record, capture_document, capture_fields);
 
-/* Both ways to a GID table, since whoever replays the snapshot may want the other. */
-static int read_gids(struct origin *origin, struct host *host, void *data)
-{
-	(void)data;
-	static const enum gid_source sources[] = { GID_SOURCE_SYSFS, GID_SOURCE_BEST };
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		struct gid_document document = { 0 };
-		struct gid_read_options options = { .source = sources[i] };
-		int result = gid_read(origin, host, &options, &document);
-		if (result)
-			return result;
-	}
-	return 0;
-}
-
 static void print_text(const struct capture_document *document, const struct host *host)
 {
 	printf("%s: snapshot of %s with %d RDMA devices\n", document->directory,
@@ -59,8 +35,8 @@ static void print_text(const struct capture_document *document, const struct hos
 static int print(const struct common_options *common, const char *directory, struct host *host)
 {
 	struct capture_document document = { .directory = directory, .devices = num(host->devices.count) };
-	for (size_t i = 0; i < ARRAY_SIZE(never_in); i++)
-		strings_add(host->arena, &document.left_out, never_in[i]);
+	for (const char *const *never = record_never_holds; *never; never++)
+		strings_add(host->arena, &document.left_out, *never);
 	if (common->json)
 		return print_document("rdmadiag.capture", common, host->origin, &host->facts, &capture_record,
 		        &document, &host->report);
@@ -71,17 +47,13 @@ static int print(const struct common_options *common, const char *directory, str
 /* Collects while the recorder writes. 0 or negative errno, the reason printed. */
 static int collect(struct origin *origin, struct host *host)
 {
-	struct error error = { 0 }, failure = { 0 };
-	struct collect_options options = { .verbs = VERBS_PORTS, .more = read_gids };
-	int result = collect_host(origin, host, &options, &error);
-	if (result)
-		complain("%s", result == -EINTR ? "interrupted" : error.text);
-	if (result == -ENODEV)
-		report_missing(&host->report, "devices", "host", result, "%s", error.text);
-	int failed = origin_record_result(origin, &failure);
-	if (failed)
-		complain("the snapshot is not complete: %s", failure.text);
-	return result ? result : failed;
+	struct record_result results = { 0 };
+	int result = record_snapshot(origin, host, &results);
+	if (results.collecting.code || result == -EINTR)
+		complain("%s", result == -EINTR ? "interrupted" : results.collecting.text);
+	if (results.writing.code)
+		complain("the snapshot is not complete: %s", results.writing.text);
+	return result;
 }
 
 static int capture(const struct common_options *common, const char *directory)

@@ -8,6 +8,7 @@
 #include "model/evidence.h"
 #include "model/gid.h"
 #include "render/json.h"
+#include "report/document.h"
 #include "verdict/explain_query.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ static const struct {
 	{ "compare", &comparison_record },
 	{ "explain", &explain_record },
 	{ "capture", &capture_record },
+	{ "report", &report_record },
 };
 
 static int print_schema(const char *name, const struct record *record)
@@ -43,19 +45,20 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind != 1)
-		return usage_error(command,
-		        "the name of one document is needed: topo, gid, probe, check, compare, explain or capture");
+		return usage_error(command, "the name of one document is needed: topo, gid, probe, check, compare, "
+		                            "explain, capture or report");
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
 		if (!strcmp(documents[i].name, argv[optind]))
 			return print_schema(documents[i].name, documents[i].record);
-	return usage_error(
-	        command, "'%s' is no document: topo, gid, probe, check, compare, explain, capture", argv[optind]);
+	return usage_error(command, "'%s' is no document: topo, gid, probe, check, compare, explain, capture, report",
+	        argv[optind]);
 }
 
 const struct command schema_command = {
 	.name = "schema",
 	.arguments = "DOCUMENT",
-	.summary = "Prints the JSON Schema of a document: topo, gid, probe, check, compare, explain or capture.",
+	.summary =
+	        "Prints the JSON Schema of a document: topo, gid, probe, check, compare, explain, capture or report.",
 	.options = (const struct option_help[]){ { 0 } },
 	.run = run,
 };

@@ -14,6 +14,7 @@
  *	lib/probe/      the traced operation: end points, exchange, observers, evidence
  *	lib/verdict/    pure functions from evidence to a verdict; tables of codes and what they mean
  *	lib/render/     tables, JSON, timelines
+ *	lib/report/     the archive of `report`: recording, pseudonyms, packing
  *
  * Data flows one way: origin → source → model → check or verdict → render.
  */
@@ -34,6 +35,7 @@ static const struct command *const commands[] = {
 	&gid_command,
 	&probe_command,
 	&check_command,
+	&report_command,
 	&compare_command,
 	&capture_command,
 	&explain_command,

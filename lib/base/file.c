@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -63,4 +64,67 @@ int file_read(const char *path, char **data, size_t *length, struct error *error
 		return read_whole(STDIN_FILENO, "standard input", data, length, error);
 	autoclose int fd = open_regular(path, error);
 	return fd < 0 ? fd : read_whole(fd, path, data, length, error);
+}
+
+/* ---- writing ---- */
+
+int file_write_all(int fd, const void *data, size_t length)
+{
+	for (const char *at = data; length;) {
+		ssize_t done = write(fd, at, length);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		at += done;
+		length -= (size_t)done;
+	}
+	return 0;
+}
+
+int file_replace_open(const char *path, struct file_replacement *replacement, struct error *error)
+{
+	*replacement = (struct file_replacement){ .fd = -1, .path = path };
+	struct stat status;
+	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
+		return error_say(error, -EINVAL, "%s: not a regular file", path);
+	if (asprintf(&replacement->temporary, "%s.XXXXXX", path) < 0) {
+		replacement->temporary = NULL;
+		return error_set(error, -ENOMEM, "%s", path);
+	}
+	replacement->fd = mkostemp(replacement->temporary, O_CLOEXEC);
+	if (replacement->fd >= 0)
+		return 0;
+	int code = -errno;
+	free(replacement->temporary);
+	replacement->temporary = NULL;
+	return error_set(error, code, "%s", path);
+}
+
+int file_replace_commit(struct file_replacement *replacement, unsigned int mode, struct error *error)
+{
+	int code = fchmod(replacement->fd, mode) ? -errno : 0;
+	if (close(replacement->fd) && !code)
+		code = -errno;
+	replacement->fd = -1;
+	if (!code && rename(replacement->temporary, replacement->path))
+		code = -errno;
+	if (!code) {
+		free(replacement->temporary);
+		replacement->temporary = NULL;
+		return 0;
+	}
+	file_replace_abort(replacement);
+	return error_set(error, code, "%s", replacement->path);
+}
+
+void file_replace_abort(struct file_replacement *replacement)
+{
+	if (replacement->fd >= 0)
+		close(replacement->fd);
+	replacement->fd = -1;
+	if (replacement->temporary)
+		unlink(replacement->temporary);
+	free(replacement->temporary);
+	replacement->temporary = NULL;
 }

@@ -16,4 +16,22 @@ enum { FILE_SIZE_LIMIT = 64 << 20 };
  */
 int file_read(const char *path, char **data, size_t *length, struct error *error);
 
+/*
+ * A file that replaces another as a whole or not at all. file_replace_open() makes a temporary file beside `path`, with
+ * mode 0600 and a name that does not end as that of `path` does; what is written to the descriptor becomes `path` in
+ * file_replace_commit(), and disappears in file_replace_abort(), which does nothing after a commit. -EINVAL with
+ * `error` where `path` is there and no regular file (renaming would replace a device or a link by a file).
+ */
+struct file_replacement {
+	int fd; /* -1: none */
+	const char *path;
+	char *temporary; /* malloc'ed */
+};
+int file_replace_open(const char *path, struct file_replacement *replacement, struct error *error);
+int file_replace_commit(struct file_replacement *replacement, unsigned int mode, struct error *error);
+void file_replace_abort(struct file_replacement *replacement);
+
+/* All bytes, whatever signals come. 0 or negative errno. */
+int file_write_all(int fd, const void *data, size_t length);
+
 #endif

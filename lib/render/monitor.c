@@ -2,13 +2,13 @@
 #include "render/monitor.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "check/findings.h"
 #include "render/json.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- monitoring plug-ins ---- */
 
@@ -137,11 +137,11 @@ static void print_metrics(FILE *stream, const struct host *host, const struct re
 	fprintf(stream, "rdmadiag_devices %u\n", host->devices.count);
 	print_head(stream, "rdmadiag_not_collected", "Facts that could not be collected.");
 	fprintf(stream, "rdmadiag_not_collected %u\n", report->not_collected.count);
-	print_head(stream, "rdmadiag_findings_total", "Findings by severity.");
+	print_head(stream, "rdmadiag_findings_by_severity", "Findings by severity.");
 	fprintf(stream,
-	        "rdmadiag_findings_total{severity=\"error\"} %" PRId64 "\n"
-	        "rdmadiag_findings_total{severity=\"warning\"} %" PRId64 "\n"
-	        "rdmadiag_findings_total{severity=\"info\"} %" PRId64 "\n",
+	        "rdmadiag_findings_by_severity{severity=\"error\"} %" PRId64 "\n"
+	        "rdmadiag_findings_by_severity{severity=\"warning\"} %" PRId64 "\n"
+	        "rdmadiag_findings_by_severity{severity=\"info\"} %" PRId64 "\n",
 	        counts.errors.value, counts.warnings.value, counts.infos.value);
 	print_findings(stream, report);
 	print_port_metric(stream, host, "rdmadiag_port_active", "Is the port in state ACTIVE.", port_is_active);
@@ -151,28 +151,23 @@ static void print_metrics(FILE *stream, const struct host *host, const struct re
 
 int prometheus_write(const char *path, const struct host *host, const struct report *report, struct error *error)
 {
-	struct stat status;
-	/* Renaming would replace a device or a link by a file. */
-	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
-		return error_say(error, -EINVAL, "%s: not a regular file", path);
-	autofree char *temporary = NULL;
-	/* Not ending in .prom: the textfile collector of node_exporter must not take it. */
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-		temporary = NULL;
+	autofree char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+	if (!stream)
 		return error_set(error, -ENOMEM, "%s", path);
-	}
-	int fd = mkstemp(temporary);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!file) {
-		int code = -errno;
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, code, "%s", path);
-	}
-	print_metrics(file, host, report);
-	bool written = !fflush(file) && !ferror(file) && !fchmod(fd, 0644);
-	int code = fclose(file) || !written || rename(temporary, path) ? -errno : 0;
-	if (code)
-		unlink(temporary);
-	return code ? error_set(error, code, "%s", path) : 0;
+	print_metrics(stream, host, report);
+	bool failed = ferror(stream);
+	if (fclose(stream) || failed)
+		return error_set(error, -ENOMEM, "%s", path);
+	/* Its temporary name does not end in .prom: the textfile collector of node_exporter must not take it. */
+	struct file_replacement replacement;
+	int result = file_replace_open(path, &replacement, error);
+	if (result)
+		return result;
+	result = file_write_all(replacement.fd, text, length);
+	if (!result)
+		return file_replace_commit(&replacement, 0644, error);
+	file_replace_abort(&replacement);
+	return error_set(error, result, "%s", path);
 }

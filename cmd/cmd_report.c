@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: one archive for a bug report. It is a snapshot, which --from replays, and beside it in report/ the documents
+ * and texts of the commands, kernel messages, and what is in it and what is not.
+ *
+ * With --redact the snapshot gets pseudonyms, and the commands look at that instead of this host.
+ */
+#include "cmd.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "render/json.h"
+#include "report/document.h"
+#include "report/kernel_log.h"
+#include "report/pack.h"
+#include "report/pseudonym.h"
+#include "report/record.h"
+#include "report/redact_json.h"
+#include "report/redact_text.h"
+#include "report/redact_tree.h"
+#include "report/staging.h"
+#include "run_command.h"
+#include "source/collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPTION_STDOUT = 256, OPTION_REDACT, OPTION_PROBE };
+
+static const struct option_help options[] = {
+	{ 'o', "output", "FILE", "write the archive here: .tar.gz, .tar.xz, .tar.zst, .tar.bz2 or .tar" },
+	{ OPTION_STDOUT, "stdout", NULL, "write the archive (.tar.gz) to standard output" },
+	{ OPTION_REDACT, "redact", NULL, "pseudonyms for GUIDs, MACs, addresses, host names and serials" },
+	{ OPTION_PROBE, "probe", NULL, "make a loopback probe too" },
+	{ 0 },
+};
+
+#define PREFIX "rdmadiag-report"
+#define SNAPSHOT "snapshot"
+#define RAW "raw"
+#define DOCUMENTS "report"
+
+struct making {
+	const struct common_options *common;
+	const char *file; /* NULL: standard output */
+	bool redact, probe;
+	struct staging staging;
+	char raw[PATH_MAX], snapshot[PATH_MAX], documents[PATH_MAX];
+	struct host *host;
+	struct pseudonyms *pseudonyms; /* NULL: not redacted */
+	struct report_document document;
+	struct error error;
+};
+
+/* ---- members of report/ ---- */
+
+static void document_path(const struct making *making, const char *name, char path[static PATH_MAX])
+{
+	char below[128];
+	snprintf(below, sizeof(below), DOCUMENTS "/%s", name);
+	staging_path(&making->staging, below, path);
+}
+
+static void add_member(struct making *making, const char *name, const char *command, struct num status)
+{
+	struct report_member *member = list_add(making->host->arena, &making->document.members);
+	if (!member)
+		return;
+	member->name = arena_strdup(making->host->arena, name);
+	member->command = arena_strdup(making->host->arena, command);
+	member->status = status;
+}
+
+__attribute__((format(printf, 2, 3))) static void leave_out(struct making *making, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(making->host->arena, format, args);
+	va_end(args);
+	if (text)
+		strings_add(making->host->arena, &making->document.left_out, text);
+}
+
+static int write_member(struct making *making, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	document_path(making, name, path);
+	autofclose FILE *file = fopen(path, "we");
+	if (!file || fputs(text, file) < 0 || fflush(file))
+		return error_set(&making->error, -errno, "%s", path);
+	return 0;
+}
+
+/* ---- outputs of commands ---- */
+
+struct output {
+	const struct command *command;
+	const char *name, *line; /* of the file; the command as one would type it */
+	const char *arguments[RUN_ARGUMENTS_LIMIT];
+};
+
+static const struct output outputs[] = {
+	{ &topo_command, "topo.json", "rdmadiag topo -p", { "-p" } },
+	{ &topo_command, "topo.txt", "rdmadiag topo --vfs", { "--vfs" } },
+	{ &gid_command, "gid.json", "rdmadiag gid --explain -p", { "--explain", "-p" } },
+	{ &gid_command, "gid.txt", "rdmadiag gid --explain", { "--explain" } },
+	{ &check_command, "check.json", "rdmadiag check -p", { "-p" } },
+	{ &check_command, "check.txt", "rdmadiag check", { NULL } },
+};
+
+static void drop_empty(const char *path)
+{
+	struct stat status;
+	if (!stat(path, &status) && !status.st_size)
+		unlink(path);
+}
+
+/* 0, or -EINTR; a command that fails is a member of the report. */
+static int add_output(struct making *making, const struct output *output, const char *from)
+{
+	char path[PATH_MAX], errors[PATH_MAX], name[64];
+	snprintf(name, sizeof(name), "%s.stderr", output->name);
+	document_path(making, output->name, path);
+	document_path(making, name, errors);
+	struct command_run run = { .command = output->command, .output = path, .errors = errors };
+	memcpy(run.arguments, output->arguments, sizeof(run.arguments));
+	struct common_options common = { .from = from, .color = COLOR_NEVER };
+	int status = run_command_in_process(&run, &common);
+	drop_empty(errors);
+	if (status < 0)
+		leave_out(making, "%s: '%s' %s", output->name, output->line,
+		        status == -ETIMEDOUT ? "did not end in a minute" : strerror(-status));
+	add_member(making, output->name, output->line, status < 0 ? (struct num){ 0 } : num(status));
+	return status == -EINTR ? status : 0;
+}
+
+static int add_outputs(struct making *making)
+{
+	const char *from = making->pseudonyms ? making->snapshot : making->common->from;
+	int result = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(outputs) && !result; i++)
+		result = add_output(making, &outputs[i], from);
+	return result;
+}
+
+static int add_probe(struct making *making)
+{
+	static const struct output probe = { &probe_command, "probe.json", "rdmadiag probe -p", { "-p" } };
+	if (making->probe)
+		return add_output(making, &probe, NULL);
+	leave_out(making, "a probe: it was not asked for (--probe)");
+	return 0;
+}
+
+/* The text of the same run; another probe would say something else. */
+static int add_probe_text(struct making *making)
+{
+	char path[PATH_MAX];
+	document_path(making, "probe.json", path);
+	struct output text = { &probe_command, "probe.txt", "rdmadiag probe --judge probe.json", { "--judge", path } };
+	return making->probe ? add_output(making, &text, NULL) : 0;
+}
+
+static int add_kernel_log(struct making *making)
+{
+	char path[PATH_MAX];
+	size_t kept, seen;
+	if (making->common->from) {
+		leave_out(making, "kernel messages: a snapshot has none");
+		return 0;
+	}
+	document_path(making, "kernel.log", path);
+	autofclose FILE *file = fopen(path, "we");
+	if (!file)
+		return error_set(&making->error, -errno, "%s", path);
+	int result = kernel_log_copy(making->host, file, &kept, &seen);
+	if (result) {
+		leave_out(making, "kernel messages: /dev/kmsg: %s", strerror(-result));
+		report_missing(
+		        &making->host->report, "kernel messages", "host", result, "/dev/kmsg: %s", strerror(-result));
+	}
+	if (!seen) {
+		unlink(path);
+		return 0;
+	}
+	add_member(making, "kernel.log", NULL, (struct num){ 0 });
+	leave_out(making, "kernel messages of other things: %zu of %zu", seen - kept, seen);
+	return fflush(file) ? error_set(&making->error, -errno, "%s", path) : 0;
+}
+
+/* ---- pseudonyms ---- */
+
+/* malloc'ed, NULL without memory or when there is no such member (`length` is 0 then). */
+static char *redacted_member(const struct making *making, const char *path, bool json, size_t *length)
+{
+	autofree char *text = NULL;
+	struct error error;
+	*length = 0;
+	if (file_read(path, &text, length, &error))
+		return NULL;
+	json_object *object = json ? json_parse(text, *length, path, &error) : NULL;
+	if (!object)
+		return redact_text(making->pseudonyms, WORDS_ALL, text, *length, length);
+	char *changed = redact_json(making->pseudonyms, object) ? NULL : json_text(object, true);
+	json_object_put(object);
+	*length = changed ? strlen(changed) : 0;
+	return changed;
+}
+
+/* What is not of the snapshot. Without `write` its originals are noted only. */
+static int redact_members(struct making *making, bool write)
+{
+	static const char *const names[] = { "kernel.log", "probe.json", "probe.json.stderr" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char path[PATH_MAX];
+		size_t length;
+		document_path(making, names[i], path);
+		if (access(path, F_OK))
+			continue;
+		autofree char *text = redacted_member(making, path, !strcmp(names[i], "probe.json"), &length);
+		if (!text)
+			return error_set(&making->error, -ENOMEM, "redacting %s", names[i]);
+		int result = write ? write_member(making, names[i], text) : 0;
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int redact(struct making *making)
+{
+	struct error *error = &making->error;
+	making->pseudonyms = pseudonyms_new();
+	if (!making->pseudonyms)
+		return error_set(error, -ENOMEM, "redacting");
+	int result = redact_collect(making->pseudonyms, making->raw, error);
+	if (!result)
+		result = redact_members(making, false);
+	if (!result && (result = pseudonyms_settle(making->pseudonyms)))
+		error_set(error, result, "choosing pseudonyms");
+	if (!result)
+		result = redact_tree(making->pseudonyms, making->raw, making->snapshot, error);
+	return result ? result : redact_members(making, true);
+}
+
+/* ---- the document of the report itself ---- */
+
+static json_object *own_document(struct making *making)
+{
+	json_object *object = document_to_json("rdmadiag.report", making->host->origin, &making->host->facts,
+	        &report_record, &making->document, &making->host->report);
+	if (object && making->pseudonyms && redact_json(making->pseudonyms, object)) {
+		json_object_put(object);
+		return NULL;
+	}
+	return object;
+}
+
+static const char readme[] =
+        "A report of rdmadiag about one node.\n"
+        "\n"
+        "What lies beside the directory report/ is a snapshot: raw files of /sys and /proc, answers of netlink and of\n"
+        "verbs. rdmadiag shows the node from it, for example\n"
+        "\n"
+        "    rdmadiag topo --from THIS-ARCHIVE\n"
+        "    rdmadiag gid --explain --from THIS-ARCHIVE\n"
+        "    rdmadiag check --from THIS-ARCHIVE\n"
+        "\n"
+        "report/ holds what the commands said when the report was made: NAME.json, NAME.txt, and NAME.stderr where\n"
+        "there were messages. report.json says what is here, and what was left out and why.\n";
+
+static int add_own_members(struct making *making)
+{
+	for (const char *const *never = record_never_holds; *never; never++)
+		leave_out(making, "%s", *never);
+	json_object *object = own_document(making);
+	autofree char *text = object ? json_text(object, true) : NULL;
+	json_object_put(object);
+	int result =
+	        text ? write_member(making, "report.json", text) : error_set(&making->error, -ENOMEM, "report.json");
+	return result ? result : write_member(making, "README.txt", readme);
+}
+
+/* ---- the archive ---- */
+
+static int write_archive(struct making *making, int fd, enum pack_filter filter)
+{
+	struct error *error = &making->error;
+	const char *tree = making->pseudonyms ? making->snapshot : making->raw;
+	autocall(pack_freep) struct pack *pack =
+	        pack_new(fd, making->file ? making->file : "standard output", filter, error);
+	if (!pack)
+		return error->code;
+	int result = pack_add(pack, tree, PREFIX, error);
+	if (!result)
+		result = pack_add(pack, making->documents, PREFIX "/" DOCUMENTS, error);
+	return result ? result : pack_finish(pack, error);
+}
+
+static int write_out(struct making *making)
+{
+	enum pack_filter filter = PACK_GZIP;
+	struct file_replacement replacement;
+	if (!making->file)
+		return write_archive(making, STDOUT_FILENO, filter);
+	(void)pack_filter_of(making->file, &filter);
+	int result = file_replace_open(making->file, &replacement, &making->error);
+	if (result)
+		return result;
+	result = write_archive(making, replacement.fd, filter);
+	if (!result && run_command_interrupted())
+		result = -EINTR;
+	if (!result)
+		return file_replace_commit(&replacement, 0600, &making->error);
+	file_replace_abort(&replacement);
+	return result;
+}
+
+/* ---- all of it ---- */
+
+/* The snapshot. -ENODEV is noted: a node without RDMA devices has a report too. */
+static int record(struct making *making)
+{
+	struct record_result results = { 0 };
+	autocall(origin_closep) struct origin *origin = open_origin(making->common, &making->error);
+	if (!origin)
+		return making->error.code;
+	struct host *host = making->host;
+	host->origin = origin_name(origin);
+	int result = origin_record(origin, making->raw, &making->error);
+	if (result)
+		return result;
+	result = record_snapshot(origin, host, &results);
+	making->document.devices = num(host->devices.count);
+	if (result == -EINTR || run_command_interrupted())
+		return -EINTR;
+	if (results.collecting.code)
+		complain("%s", results.collecting.text);
+	if (results.collecting.code && results.collecting.code != -ENODEV)
+		report_missing(
+		        &host->report, "snapshot", "host", results.collecting.code, "%s", results.collecting.text);
+	if (results.writing.code) {
+		making->error = results.writing;
+		return results.writing.code;
+	}
+	return 0;
+}
+
+static int make(struct making *making)
+{
+	staging_path(&making->staging, RAW, making->raw);
+	staging_path(&making->staging, SNAPSHOT, making->snapshot);
+	staging_path(&making->staging, DOCUMENTS, making->documents);
+	if (mkdir(making->documents, 0700))
+		return error_set(&making->error, -errno, "%s", making->documents);
+	versions_read(making->host->arena, &making->document.versions);
+	int (*const steps[])(struct making * making) = { record, add_kernel_log, add_probe };
+	int (*const later[])(struct making * making) = { add_outputs, add_probe_text, add_own_members, write_out };
+	int result = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && !result; i++)
+		result = steps[i](making);
+	if (!result && making->redact)
+		result = redact(making);
+	for (size_t i = 0; i < ARRAY_SIZE(later) && !result; i++)
+		result = run_command_interrupted() ? -EINTR : later[i](making);
+	return result;
+}
+
+static void print_text(const struct making *making)
+{
+	const struct host_facts *facts = &making->host->facts;
+	printf("%s: report of %s with %d RDMA devices%s\n", making->file,
+	        facts->hostname ? facts->hostname : "this host", (int)making->document.devices.value,
+	        making->redact ? ", identifiers replaced" : "");
+	for (uint32_t i = 0; i < making->document.left_out.count; i++)
+		printf("left out: %s\n", making->document.left_out.items[i]);
+	if (!making->redact)
+		printf("It holds host names, addresses and GUIDs as they are; --redact replaces them.\n");
+}
+
+static int print(struct making *making, int result)
+{
+	if (result && !making->error.text[0])
+		error_set(&making->error, result, "the report");
+	if (result == -EINTR)
+		complain("interrupted: no report is written");
+	else if (result && making->host->origin)
+		complain("%s", making->error.text);
+	if (result)
+		report_missing(&making->host->report, "report", "host", result, "%s", making->error.text);
+	if (making->common->json) {
+		json_object *object = own_document(making);
+		autofree char *text = object ? json_text(object, making->common->pretty) : NULL;
+		json_object_put(object);
+		fputs(text ? text : "", stdout);
+	} else if (!result && making->file) {
+		print_text(making);
+	}
+	if (result == -EINTR)
+		return EXIT_INTERRUPTED;
+	return result || !making->document.devices.value ? EXIT_NOTHING : EXIT_DONE;
+}
+
+static int report(struct making *making)
+{
+	autocall(host_freep) struct host *host = host_new();
+	if (!host) {
+		complain("no memory");
+		return EXIT_NOTHING;
+	}
+	making->host = host;
+	making->document.file = making->file;
+	making->document.redacted = flag(making->redact);
+	run_command_signals();
+	int result = staging_new(&making->staging, &making->error);
+	if (result)
+		complain("%s", making->error.text);
+	else
+		result = make(making);
+	staging_remove(&making->staging);
+	int status = print(making, result);
+	pseudonyms_free(making->pseudonyms);
+	return status;
+}
+
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	struct making making = { .common = common };
+	bool to_stdout = false;
+	int option;
+	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
+		if (option == 'o' && !strcmp(optarg, "-"))
+			to_stdout = true;
+		else if (option == 'o')
+			making.file = optarg;
+		to_stdout |= option == OPTION_STDOUT;
+		making.redact |= option == OPTION_REDACT;
+		making.probe |= option == OPTION_PROBE;
+	}
+	if (option != OPTION_END)
+		return option_status(option);
+	if (optind < argc)
+		return usage_error(command, "'%s': no operand is taken; -o names the file", argv[optind]);
+	if (to_stdout == !!making.file)
+		return usage_error(command, "one of -o FILE and --stdout is needed");
+	if (to_stdout && common->json)
+		return usage_error(command, "--json: standard output carries the archive");
+	if (to_stdout && isatty(STDOUT_FILENO))
+		return usage_error(command, "--stdout: a terminal is no place for an archive");
+	if (making.probe && common->from)
+		return usage_error(command, "--probe: a probe needs a live host");
+	return report(&making);
+}
+
+const struct command report_command = {
+	.name = "report",
+	.arguments = "",
+	.summary = "Writes one archive for a bug report: a snapshot, and what every command says.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_command.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Longer than a command gives its own worker (origin/worker.c) and a probe its set-up. */
+enum { DEADLINE_MS = 60000 };
+
+static volatile sig_atomic_t interrupted;
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+void run_command_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+bool run_command_interrupted(void)
+{
+	return interrupted;
+}
+
+static void redirect(const char *path, int descriptor)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || dup2(fd, descriptor) < 0)
+		_exit(EXIT_NOTHING);
+}
+
+__attribute__((noreturn)) static void work(const struct command_run *run, const struct common_options *common)
+{
+	struct common_options own = *common;
+	char *arguments[RUN_ARGUMENTS_LIMIT + 2] = { (char *)(uintptr_t)run->command->name };
+	int count = 1;
+	for (const char *const *argument = run->arguments; *argument; argument++)
+		arguments[count++] = (char *)(uintptr_t)*argument;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	redirect(run->output, STDOUT_FILENO);
+	redirect(run->errors, STDERR_FILENO);
+	optind = 0; /* GNU getopt: start anew */
+	int status = run->command->run(run->command, count, arguments, &own);
+	fflush(NULL);
+	_exit(status);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* 0 when the process has ended. */
+static int wait_for(int pidfd)
+{
+	int64_t deadline = now_ms() + DEADLINE_MS;
+	for (;;) {
+		int64_t left = deadline - now_ms();
+		struct pollfd ready = { .fd = pidfd, .events = POLLIN };
+		int count = left > 0 ? poll(&ready, 1, (int)left) : 0;
+		if (interrupted)
+			return -EINTR;
+		if (!count)
+			return -ETIMEDOUT;
+		if (count > 0)
+			return 0;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+int run_command_in_process(const struct command_run *run, const struct common_options *common)
+{
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		work(run, common);
+	autoclose int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int status = 0, result = pidfd < 0 ? -errno : wait_for(pidfd);
+	if (result) {
+		kill(pid, SIGKILL);
+		/* One in uninterruptible sleep is not waited for. */
+		waitpid(pid, NULL, WNOHANG);
+		return result;
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EIO;
+}

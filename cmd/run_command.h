@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs a command of this program in a process of its own, its output in files. */
+#ifndef RDMADIAG_CMD_RUN_COMMAND_H
+#define RDMADIAG_CMD_RUN_COMMAND_H
+
+#include "cmd.h"
+
+enum { RUN_ARGUMENTS_LIMIT = 8 };
+
+struct command_run {
+	const struct command *command;
+	const char *arguments[RUN_ARGUMENTS_LIMIT]; /* behind the command's name, ended by NULL */
+	const char *output, *errors;                /* files that are written */
+};
+
+/*
+ * The exit status of the command, or a negative errno: -ETIMEDOUT when it was given up, -EINTR after SIGINT or SIGTERM
+ * (run_command_signals() has them noticed), -EIO when it died.
+ */
+int run_command_in_process(const struct command_run *run, const struct common_options *common);
+
+/* From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process. */
+void run_command_signals(void);
+bool run_command_interrupted(void);
+
+#endif

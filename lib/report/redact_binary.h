@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Pseudonyms in recorded messages of netlink and in PCI configuration space: in place, no size changes. */
+#ifndef RDMADIAG_REPORT_REDACT_BINARY_H
+#define RDMADIAG_REPORT_REDACT_BINARY_H
+
+#include "report/pseudonym.h"
+
+#include <stddef.h>
+
+/*
+ * Messages of NETLINK_ROUTE and NETLINK_RDMA. Attributes that are not known to be free of addresses are taken out: type
+ * and contents become zero, which readers skip. What is no whole message at the end becomes zeros.
+ */
+void redact_netlink_route(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
+void redact_netlink_rdma(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
+
+/* The device's serial number (PCIe capability 3, an EUI-64) in a file "config" of sysfs. */
+void redact_pci_config(struct pseudonyms *pseudonyms, unsigned char *config, size_t length);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What ran where: for the document of a report. */
+#ifndef RDMADIAG_REPORT_VERSIONS_H
+#define RDMADIAG_REPORT_VERSIONS_H
+
+#include "base/arena.h"
+#include "model/record.h"
+
+struct versions {
+	const char *rdmadiag;
+	const char *kernel, *architecture;
+	const char *distribution; /* PRETTY_NAME of os-release */
+	const char *libibverbs;   /* of the file that is loaded: 1.14.44.0 */
+	const char *rdma_core;    /* 44.0, which is in that number */
+	const char *libmlx5, *librdmacm;
+};
+
+/* Of this process and host; what is not known is NULL. */
+void versions_read(struct arena *arena, struct versions *versions);
+
+extern const struct record versions_record;
+
+#endif

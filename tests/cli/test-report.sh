@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# report: where the archive goes, what is in it, and that nothing is left behind.
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"$here/../machines/make-snapshot" several-surprises "$dir/machine" || exit 1
+export TMPDIR=$dir/tmp
+mkdir "$TMPDIR" "$dir/none"
+cd "$dir" || exit 1
+
+status_is 2 "neither -o nor --stdout" "$RDMADIAG" report
+like "$errors" "one of -o FILE and --stdout" "says what is needed"
+status_is 2 "both" "$RDMADIAG" report -o a.tar --stdout
+status_is 2 "JSON has no place beside the archive" "$RDMADIAG" report -j --stdout
+status_is 2 "a snapshot cannot be probed" "$RDMADIAG" report --probe -o a.tar --from machine
+status_is 2 "no operand" "$RDMADIAG" report a.tar
+
+magic() { head -c 6 "$1" | od -An -tx1 | tr -d ' \n'; }
+for suffix in tar.gz:1f8b tgz:1f8b tar.xz:fd377a tar.zst:28b52f tar.bz2:425a68 bin:1f8b; do
+	status_is 0 "a report named .${suffix%:*}" "$RDMADIAG" report --from machine -o "a.${suffix%:*}"
+	like "$(magic "a.${suffix%:*}")" "^${suffix#*:}" "is packed accordingly"
+	is "$("$RDMADIAG" topo --from "a.${suffix%:*}")" "$("$RDMADIAG" topo --from machine)" "and replays"
+done
+like "$output" "^a.bin: report of .* with [0-9]* RDMA devices" "it says what it is"
+like "$output" "^left out: kernel messages" "and what is left out"
+like "$output" "--redact replaces" "and that it names the node"
+is "$(stat -c %a a.tar.gz)" 600 "for its owner only"
+"$RDMADIAG" report --from machine --stdout >b.tar.gz
+ok "standard output gets the same" cmp <(gzip -dc a.tar.gz | tar -tf - | sort) <(gzip -dc b.tar.gz | tar -tf - | sort)
+tar -xf a.tar.gz
+for name in topo gid check; do
+	ok "$name.txt" test -s "rdmadiag-report/report/$name.txt"
+	ok "$name.json is valid" "$here/../schema/validate" "$RDMADIAG" "rdmadiag-report/report/$name.json"
+done
+ok "report.json is valid" "$here/../schema/validate" "$RDMADIAG" rdmadiag-report/report/report.json
+like "$(cat rdmadiag-report/report/report.json)" "\"rdmadiag\": \"$(cat "$here/../../VERSION")\"" "it has the version"
+ok "README.txt" grep -q -- "--from" rdmadiag-report/report/README.txt
+
+# ---- files that cannot be, and files that are there
+echo before >there.tar.gz
+ln -s there.tar.gz link.tar.gz
+status_is 3 "a link is not replaced" "$RDMADIAG" report --from machine -o link.tar.gz
+like "$errors" "link.tar.gz: not a regular file" "and is named"
+is "$(cat there.tar.gz)" before "what it leads to stays"
+status_is 3 "a directory that is not there" "$RDMADIAG" report --from machine -o nowhere/a.tar.gz
+like "$errors" "nowhere/a.tar.gz: No such file" "is named"
+status_is 3 "a snapshot that is not there" "$RDMADIAG" report --from missing -o there.tar.gz
+like "$errors" "missing: No such file" "is named"
+is "$(cat there.tar.gz)" before "what was there stays"
+status_is 0 "a file is replaced" "$RDMADIAG" report --from machine -o there.tar.gz
+ok "by an archive" tar -tf there.tar.gz >/dev/null
+status_is 3 "no place for temporary files" env TMPDIR="$dir/missing" "$RDMADIAG" report --from machine -o c.tar.gz
+like "$errors" "missing/rdmadiag.*No such file" "is named"
+status_is 3 "a full disk" sh -c '"$1" report --from machine --stdout >/dev/full' - "$RDMADIAG"
+status_is 0 "with -j there is a document" "$RDMADIAG" report -j --from machine -o d.tar.gz --redact
+echo "$output" >d.json
+ok "and it is valid" "$here/../schema/validate" "$RDMADIAG" d.json
+like "$output" '"redacted":true' "it says that it is redacted"
+
+# ---- a redacted report of a report, and a node without devices
+status_is 0 "a report can be redacted later" "$RDMADIAG" report --from a.tar.gz --redact -o e.tar.gz
+is "$("$RDMADIAG" check -j --from e.tar.gz | grep -o '"id":"[^"]*"' | sort)" \
+	"$("$RDMADIAG" check -j --from machine | grep -o '"id":"[^"]*"' | sort)" "with the same findings"
+mkdir -p "$dir/none/sys/class" "$dir/none/proc"
+status_is 3 "a node without RDMA devices" "$RDMADIAG" report --from none -o f.tar.gz
+like "$errors" "no RDMA device" "says so"
+ok "and has a report" tar -tf f.tar.gz >/dev/null
+is "$(ls -A "$TMPDIR")" "" "no temporary file is left"
+is "$(find "$dir" -maxdepth 1 -name '*.tar.gz.*')" "" "nor beside the archives"
+
+# ---- interrupted while it works
+(trap - INT; exec "$RDMADIAG" report --from machine -o g.tar.gz) 2>/dev/null &
+pid=$!
+for _ in $(seq 200); do
+	[ -n "$(ls -A "$TMPDIR")" ] && break
+	sleep 0.01
+done
+kill -TERM "$pid" 2>/dev/null
+wait "$pid"
+status=$?
+if [ "$status" = 0 ]; then
+	skip "interrupted" "it was done before"
+else
+	is "$status" 130 "interrupted"
+	not_ok "no archive" test -e g.tar.gz
+fi
+is "$(ls -A "$TMPDIR")" "" "and no temporary file"
+done_testing
