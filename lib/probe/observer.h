@@ -84,7 +84,7 @@ static inline bool observer_works(const struct observer *observer)
 /* Only where observer_works(). */
 static inline struct ring_view observer_sample(const struct observer *observer)
 {
-	struct ring_view view;
+	struct ring_view view = { 0 };
 	observer->ops->sample(observer, &view);
 	return view;
 }

@@ -138,7 +138,16 @@ bool rule_corrupt(struct judge *judge);  /* rules_payload.c: landed, but wrong *
 bool rule_degraded(struct judge *judge); /* right, but late or with retries */
 bool rule_ok(struct judge *judge);
 
+/* rules_caller.c: mistakes of the programs at both ends that the record proves */
+bool rule_region(struct judge *judge);
+bool rule_unacknowledged(struct judge *judge);
+bool rule_queue_full(struct judge *judge);
+bool rule_early_reuse(struct judge *judge);
+bool rule_caller_failed(struct judge *judge);
+bool rule_caller_stalled(struct judge *judge);
+
 /* Parts that more than one rule uses. */
+void tell_failed(struct judge *judge, const struct operation *operation);
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base);
 bool judge_port_down(struct judge *judge, enum outcome outcome);
 bool judge_failed_step(struct judge *judge, enum outcome outcome);

@@ -160,11 +160,6 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 		summarize(judge, "the request is longer than the peer's buffer");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 	}
-	if (judge->request->drill &&
-	        (text_has(judge->request->drill, "rkey") || text_has(judge->request->drill, "length"))) {
-		because(judge, "the drill %s posts a wrong request on purpose", judge->request->drill);
-		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
-	}
 	if (!compared(judge, operation)) {
 		not_observed(judge, "whether key and range in the request are those that the peer gave out");
 		return undetermined(judge, OUTCOME_FAILED, base);
@@ -199,18 +194,8 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 	const struct endpoint_facts *local = &judge->evidence->local;
 	because(judge, "the error is of the local buffer: the network is not involved");
 	next_step(judge, "look at IOMMU and ACS settings and at the kernel log of this host");
-	if (differ(operation->lkey, local->lkey)) {
-		because(judge, "the local key in the request is 0x%" PRIx64 ", the buffer's is 0x%" PRIx64,
-		        (uint64_t)operation->lkey.value, (uint64_t)local->lkey.value);
-		summarize(judge, "the request has a wrong local key");
-		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
-	}
 	if (tell_too_long(judge, operation, local->buffer_bytes, "the local buffer has"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
-	if (text_has(judge->request->drill, "lkey")) {
-		because(judge, "the drill %s posts a wrong local key on purpose", judge->request->drill);
-		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
-	}
 	if (is_software(local))
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(KERNEL));
 	if (judge->request->drill && !operation->lkey.known)
@@ -538,16 +523,21 @@ static bool judge_status(struct judge *judge, const struct operation *operation,
 	}
 }
 
+void tell_failed(struct judge *judge, const struct operation *operation)
+{
+	tell_completion(judge, operation);
+	tell_vendor(judge, operation);
+	tell_events(judge);
+	tell_counters(judge);
+}
+
 bool rule_failed(struct judge *judge)
 {
 	const struct operation *operation = judge->failed;
 	if (!operation)
 		return false;
 	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
-	tell_completion(judge, operation);
-	tell_vendor(judge, operation);
-	tell_events(judge);
-	tell_counters(judge);
+	tell_failed(judge, operation);
 	if (num_is(operation->wc_status, WC_RETRY_EXC))
 		tell_gaps(judge, operation);
 	/* A status that is not of this list may come from anywhere on the path. */

@@ -77,13 +77,18 @@ static void any_end(struct endpoint_facts *end)
 		.min_rnr_timer = NUMBER_OF(0, 13, 31, 77),
 		.max_message_bytes = NUMBER_OF(1024, 1 << 30),
 		.cqe = NUMBER_OF(1, 2, 64),
+		.send_wr = NUMBER_OF(0, 1, 64),
+		.dest_qpn = NUMBER_OF(100, 200),
+		.first_psn = NUMBER_OF(7, 8),
+		.expected_psn = NUMBER_OF(7, 8),
+		.one_pd = any_flag(),
 		.buffer_address = NUMBER_OF(0, 4096, INT64_MIN),
 		.rkey = NUMBER_OF(5, 6),
 		.lkey = NUMBER_OF(5, 6),
 		.buffer_bytes = NUMBER_OF(64, 4096, 1 << 20, INT64_MIN),
 		.memlock_soft_bytes = NUMBER_OF(-1, 65536, 1 << 30),
 		.alive = any_flag(),
-		.mr_access = ONE_OF(NULL, "local-write", "local-write remote-write", "remote-read"),
+		.mr_access = ONE_OF(NULL, "local-write", "local-write remote-write", "remote-read", "remote-write"),
 		.qp_access = ONE_OF(NULL, "none", "remote-write remote-read"),
 		.may_lock_memory = any_flag(),
 		.netdev_up = any_flag(),
@@ -114,6 +119,9 @@ static void any_operation(struct operation *operation)
 		.payload_verified = any_flag(),
 		.cqe_arrived_ns = any_time(),
 		.cqe_consumed_ns = any_time(),
+		.reclaimed_ns = any_time(),
+		.source_changed_ns = any_time(),
+		.source_reusable_ns = any_time(),
 		.wc_status = NUMBER_OF(0, 0, 0, 1, 2, 4, 5, 9, 10, 11, 12, 13, 99, -1),
 		.vendor_err = NUMBER_OF(0, 0x51, 0x81, 0xf9, 1234567890123),
 	};
@@ -174,14 +182,19 @@ static void any_circumstances(struct arena *arena, struct evidence *evidence)
 		.payload = ONE_OF(NULL, "peer") };
 	if (any(4) == 0) {
 		evidence->notification = arena_new_object(arena, struct notification_facts);
-		*evidence->notification = (struct notification_facts){ .armed = any_flag(), .delivered = any_flag() };
+		*evidence->notification = (struct notification_facts){ .armed = any_flag(),
+			.delivered = any_flag(),
+			.armed_ns = any_time(),
+			.solicited_only = any_flag(),
+			.events = NUMBER_OF(0, 1, 2),
+			.acked = NUMBER_OF(0, 1, 2) };
 	}
 	if (any(12) == 0) {
 		evidence->stuck = arena_new_object(arena, struct stuck_step);
-		*evidence->stuck =
-		        (struct stuck_step){ .step = ONE_OF(NULL, "ibv_reg_mr", "RTR", "ibv_poll_cq", "ibv_destroy_qp"),
-			        .system_call = ONE_OF(NULL, "ioctl"),
-			        .wait_channel = ONE_OF(NULL, "mlx5_cmd_exec", "down_read") };
+		*evidence->stuck = (struct stuck_step){ .step = ONE_OF(NULL, "ibv_reg_mr", "RTR", "ibv_poll_cq",
+			                                        "ibv_destroy_qp", "ibv_destroy_cq"),
+			.system_call = ONE_OF(NULL, "ioctl"),
+			.wait_channel = ONE_OF(NULL, "mlx5_cmd_exec", "down_read") };
 	}
 	evidence->polls = NUMBER_OF(0, 100);
 	evidence->last_poll_ns = any_time();
@@ -191,6 +204,7 @@ static void any_circumstances(struct arena *arena, struct evidence *evidence)
 	evidence->interrupted = any_flag();
 	evidence->operations_posted = NUMBER_OF(0, 1, 100);
 	evidence->operations_failed = NUMBER_OF(0, 0, 3);
+	evidence->completions_undelivered = NUMBER_OF(0, 0, 0, 0, 1);
 }
 
 static struct probe_document *any_document(struct arena *arena)
@@ -295,11 +309,16 @@ static bool untaken(const struct probe_document *document, const struct operatio
 	       !is_text(document->request.wait, "event") && !evidence->notification;
 }
 
+static bool is_software_driver(const char *driver)
+{
+	return is_text(driver, "rdma_rxe") || is_text(driver, "siw");
+}
+
 static bool wrong_request(const struct probe_document *document, const struct operation *operation)
 {
 	const struct endpoint_facts *local = &document->evidence.local, *remote = &document->evidence.remote;
-	if (num_is(operation->wc_status, 4))
-		return unequal(operation->lkey, local->lkey);
+	if (num_is(operation->wc_status, 4) || (num_is(operation->wc_status, 2) && is_software_driver(local->driver)))
+		return unequal(operation->lkey, local->lkey) || local->one_pd == FLAG_NO;
 	if (!num_is(operation->wc_status, 10))
 		return false;
 	/* The range: 128 bits wide, so that no number overflows. */
@@ -334,6 +353,42 @@ static bool overran(const struct probe_document *document)
 	return false;
 }
 
+/* Waiting for an event that cannot come. */
+static bool never_told(const struct probe_document *document, const struct operation *operation)
+{
+	const struct notification_facts *notification = document->evidence.notification;
+	if (!notification || notification->delivered == FLAG_YES || !operation->cqe_arrived_ns.known ||
+	        operation->cqe_consumed_ns.known)
+		return false;
+	bool late = notification->armed == FLAG_NO && notification->armed_ns.known &&
+	            operation->cqe_arrived_ns.value <= notification->armed_ns.value;
+	return late || notification->solicited_only == FLAG_YES;
+}
+
+static bool unacknowledged(const struct evidence *evidence)
+{
+	return evidence->stuck && is_text(evidence->stuck->step, "ibv_destroy_cq") && evidence->notification &&
+	       above(evidence->notification->events, evidence->notification->acked);
+}
+
+static bool overfilled(const struct probe_document *document, const struct operation *refused)
+{
+	int64_t count = 0;
+	list_each(operation, &document->evidence.operations)
+		count += operation->wc_status.known || !operation->post_errno.known || !operation->post_errno.value;
+	return (num_is(refused->post_errno, ENOMEM) || num_is(refused->post_errno, ENOSPC)) &&
+	       document->evidence.local.send_wr.known && count >= document->evidence.local.send_wr.value;
+}
+
+static bool half_allowed(const struct evidence *evidence)
+{
+	const char *const rights[] = { evidence->local.mr_access, evidence->remote.mr_access };
+	for (int i = 0; i < 2; i++)
+		if (rights[i] && strstr(rights[i], "remote-write") && !strstr(rights[i], "local-write"))
+			return true;
+	return false;
+}
+
 static bool may_be_application(const struct probe_document *document)
 {
 	const struct evidence *evidence = &document->evidence;
@@ -344,7 +399,10 @@ static bool may_be_application(const struct probe_document *document)
 		limited |= above(*size, evidence->local.max_message_bytes);
 	return limited || overran(document) || some_operation(document, untaken) ||
 	       some_operation(document, wrong_request) || some_operation(document, too_long) ||
-	       some_operation(document, uncompletable) ||
+	       some_operation(document, uncompletable) || some_operation(document, never_told) ||
+	       some_operation(document, overfilled) || unacknowledged(evidence) ||
+	       above(evidence->completions_undelivered, num(0)) ||
+	       (step_failed(document, "ibv_reg_mr", EINVAL) && half_allowed(evidence)) ||
 	       (is_early(evidence->local.qp_state) && !was_reached(document, SIDE_LOCAL, "RTS"));
 }
 
@@ -405,6 +463,7 @@ static bool may_be_confirmed(const struct probe_document *document)
 		return may_be_application(document);
 	case LAYER_REMOTE_APPLICATION:
 		return never_ready(document) || some_operation(document, no_right) ||
+		       (step_failed(document, "ibv_reg_mr", EINVAL) && half_allowed(&document->evidence)) ||
 		       some_operation(document, no_receive);
 	default:
 		return false;

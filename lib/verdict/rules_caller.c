@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mistakes of the programs at both ends that the record itself proves: how requests were made and completions waited
+ * for, against what the queues and the other end were told. They are looked for before anybody else is suspected.
+ */
+#include "verdict/judge.h"
+
+#include "base/duration.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static bool both_differ(struct num a, struct num b)
+{
+	return a.known && b.known && a.value != b.value;
+}
+
+/* Two ends of one process are one program. */
+static enum layer program_of(const struct judge *judge, int side)
+{
+	return side == SIDE_REMOTE && judge->request->mode == MODE_PEER ? LAYER_REMOTE_APPLICATION : LAYER_APPLICATION;
+}
+
+/* ---- set-up ---- */
+
+/* What a peer may write to, the program itself must be allowed to write to (IBTA 10.6.3.1; kernel,
+ * ib_check_mr_access()). */
+bool rule_region(struct judge *judge)
+{
+	const struct failed_step *step = &judge->step;
+	if (!step->name || judge->posted || !text_has(step->name, "reg_mr") || step->error != EINVAL)
+		return false;
+	const char *access = endpoint(judge, step->side)->mr_access;
+	bool written_to = text_has(access, "remote-write") || text_has(access, "remote-atomic");
+	if (!written_to || text_has(access, "local-write"))
+		return false;
+	because(judge, "%s%s failed: Invalid argument (errno %d)", step->name,
+	        step->side == SIDE_REMOTE ? " on the peer" : "", EINVAL);
+	because(judge, "the rights asked for are \"%s\": remote write needs local write as well", access);
+	summarize(judge, "the buffer was to be registered with remote write and without local write");
+	next_step(judge, "add IBV_ACCESS_LOCAL_WRITE to the rights of the memory region");
+	return confirmed(judge, OUTCOME_NOT_RUN, program_of(judge, step->side));
+}
+
+/* ---- post ---- */
+
+/* Posted and not known to be done; those not listed are posted ones that have succeeded, or nothing can be said. */
+static int64_t outstanding(const struct judge *judge, const struct operation *until)
+{
+	int64_t count = 0;
+	list_each(operation, &judge->evidence->operations) {
+		bool same = !operation->qpn.known || !until->qpn.known || operation->qpn.value == until->qpn.value;
+		bool done = operation->cqe_consumed_ns.known &&
+		            operation->cqe_consumed_ns.value < until->post_call_ns.value;
+		done |= operation->reclaimed_ns.known && operation->reclaimed_ns.value < until->post_call_ns.value;
+		count += operation != until && same && is_posted(operation) && !done;
+	}
+	return count;
+}
+
+bool rule_queue_full(struct judge *judge)
+{
+	const struct operation *refused = judge->refused;
+	struct num room = judge->evidence->local.send_wr;
+	bool full = refused && (num_is(refused->post_errno, ENOMEM) || num_is(refused->post_errno, ENOSPC));
+	if (!full || judge->failed || !room.known || !refused->post_call_ns.known)
+		return false;
+	int64_t count = outstanding(judge, refused);
+	if (count < room.value)
+		return false;
+	because(judge, "the send queue holds %" PRId64 " requests, and %" PRId64 " were outstanding when this one came",
+	        room.value, count);
+	because(judge,
+	        "bad_wr names the request with wr_id %" PRId64 "; those before it were submitted, it and those "
+	        "behind it were not",
+	        refused->wr_id.value);
+	summarize(judge, "the send queue is full: more was posted than it holds");
+	next_step(judge,
+	        "make the queue as deep as what may be outstanding, signal often enough, take completions, and "
+	        "post the rest from bad_wr on");
+	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+}
+
+/* ---- what a queue pair was told of the other one ---- */
+
+/* In peer mode the numbers of the other end come from its evidence, in loopback from the same process. */
+static const char *wrong_number(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	if (both_differ(local->dest_qpn, remote->qpn)) {
+		because(judge, "the queue pair sends to number %" PRId64 ", the peer's has number %" PRId64,
+		        local->dest_qpn.value, remote->qpn.value);
+		return "the queue pair was given a number that is not the peer's";
+	}
+	because(judge, "the first packet has sequence number %" PRId64 ", and the peer's queue pair waits for %" PRId64,
+	        local->first_psn.value, remote->expected_psn.value);
+	return "the two queue pairs do not begin with the same packet sequence number";
+}
+
+static bool judge_wrong_number(struct judge *judge, enum outcome outcome)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	if (judge->succeeded ||
+	        (!both_differ(local->dest_qpn, remote->qpn) && !both_differ(local->first_psn, remote->expected_psn)))
+		return false;
+	if (outcome == OUTCOME_FAILED)
+		tell_failed(judge, judge->failed);
+	const char *mistake = wrong_number(judge);
+	summarize(judge, "%s", mistake);
+	next_step(judge, "compare queue pair number and PSN at RTR and RTS with what was exchanged");
+	return likely(judge, outcome, LAYER_APPLICATION, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE));
+}
+
+static bool judge_path_mtu(struct judge *judge, const struct operation *operation)
+{
+	struct num here = judge->evidence->local.path_mtu, there = judge->evidence->remote.path_mtu;
+	if (!both_differ(here, there) || !operation->bytes.known)
+		return false;
+	int64_t smaller = here.value < there.value ? here.value : there.value;
+	if (operation->bytes.value <= smaller)
+		return false;
+	tell_failed(judge, operation);
+	because(judge,
+	        "the path MTU of the queue pair is %" PRId64 " here and %" PRId64
+	        " there: packets of a longer message do not have the length that the peer expects",
+	        here.value, there.value);
+	summarize(judge, "the two queue pairs were given different path MTUs");
+	next_step(judge, "agree on the smaller active MTU of both ports when the queue pairs go to RTR");
+	return likely(judge, OUTCOME_FAILED, LAYER_CONFIGURATION, L(APPLICATION) | L(REMOTE_APPLICATION));
+}
+
+/* ---- keys and domains of the own buffer ---- */
+
+static bool judge_own_buffer(struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	bool other_domain = local->one_pd == FLAG_NO;
+	/* With several domains there are several keys, all of them right. */
+	bool other_key = !judge->request->pds.known || judge->request->pds.value == 1;
+	other_key = other_key && both_differ(operation->lkey, local->lkey);
+	if (!other_domain && !other_key)
+		return false;
+	tell_failed(judge, operation);
+	if (other_key)
+		because(judge, "the local key in the request is 0x%" PRIx64 ", the buffer's is 0x%" PRIx64,
+		        (uint64_t)operation->lkey.value, (uint64_t)local->lkey.value);
+	else
+		because(judge, "buffer and queue pair belong to different protection domains");
+	summarize(judge, other_key ? "the request has a wrong local key"
+	                           : "buffer and queue pair belong to different protection domains");
+	next_step(judge, "register the buffer in the domain of the queue pair, and post with that region's key");
+	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+}
+
+/* Soft RoCE says 2 where adapters say 4 (kernel, rxe_requester()). */
+bool rule_caller_failed(struct judge *judge)
+{
+	enum { LOC_QP_OP = 2, LOC_PROT = 4, REM_INV_REQ = 9, RETRY_EXC = 12 };
+	const struct operation *operation = judge->failed;
+	if (!operation)
+		return false;
+	switch (operation->wc_status.value) {
+	case LOC_QP_OP:
+		return is_software(&judge->evidence->local) && judge_own_buffer(judge, operation);
+	case LOC_PROT:
+		return judge_own_buffer(judge, operation);
+	case REM_INV_REQ:
+		return judge_path_mtu(judge, operation);
+	case RETRY_EXC:
+		return judge_wrong_number(judge, OUTCOME_FAILED);
+	default:
+		return false;
+	}
+}
+
+/* ---- waiting ---- */
+
+static bool judge_undelivered(struct judge *judge)
+{
+	struct num lost = judge->evidence->completions_undelivered;
+	if (!lost.known || lost.value <= 0)
+		return false;
+	because(judge,
+	        "%" PRId64
+	        " completions with wr_id and queue pair of outstanding requests were taken from the queue and "
+	        "not handed to whom waits for them",
+	        lost.value);
+	summarize(judge, "the completion was taken, and the program lost it");
+	next_step(judge, "look at the dispatcher: each completion belongs to the request of its wr_id and queue pair, "
+	                 "whoever polled it");
+	return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+}
+
+static bool is_solicited_only(struct judge *judge)
+{
+	const struct notification_facts *notification = judge->evidence->notification;
+	if (!notification || notification->solicited_only != FLAG_YES || notification->delivered == FLAG_YES)
+		return false;
+	because(judge, "the completion queue was armed for completions of solicited requests and for errors only, and "
+	               "completions of sent requests are never solicited");
+	summarize(judge, "the completion is there, and the event asked for is another one");
+	next_step(judge, "arm with ibv_req_notify_cq(cq, 0), or let the sender set IBV_SEND_SOLICITED and wait on the "
+	                 "receiver's queue");
+	return true;
+}
+
+static bool is_armed_late(struct judge *judge)
+{
+	const struct notification_facts *notification = judge->evidence->notification;
+	struct num arrived = judge->pending->cqe_arrived_ns;
+	bool late = notification && notification->armed == FLAG_NO && notification->delivered != FLAG_YES &&
+	            notification->armed_ns.known && arrived.known && arrived.value <= notification->armed_ns.value;
+	if (!late)
+		return false;
+	char gap[DURATION_TEXT_SIZE];
+	because(judge,
+	        "the completion had arrived %s before the queue was armed, and the queue was not polled once more",
+	        format_duration(difference(notification->armed_ns.value, arrived.value), gap));
+	summarize(judge, "the completion came before the queue was armed, and no event tells of it");
+	next_step(judge, "arm first, then poll until the queue is empty, and only then wait");
+	return true;
+}
+
+bool rule_caller_stalled(struct judge *judge)
+{
+	if (!judge->pending)
+		return false;
+	bool decided = judge_undelivered(judge);
+	if (!decided && judge->pending->cqe_arrived_ns.known && !judge->pending->cqe_consumed_ns.known &&
+	        (is_solicited_only(judge) || is_armed_late(judge)))
+		decided = confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+	return decided || judge_wrong_number(judge, OUTCOME_STALLED);
+}
+
+/* ibv_destroy_cq(3) waits until each event that was taken has been acknowledged. */
+bool rule_unacknowledged(struct judge *judge)
+{
+	const struct stuck_step *stuck = judge->evidence->stuck;
+	const struct notification_facts *notification = judge->evidence->notification;
+	if (!stuck || !text_has(stuck->step, "destroy_cq") || !notification || !notification->events.known ||
+	        !notification->acked.known || notification->events.value <= notification->acked.value)
+		return false;
+	because(judge, "%s had not returned when the deadline came", stuck->step);
+	because(judge, "%" PRId64 " completion events were taken and %" PRId64 " acknowledged: it waits for the others",
+	        notification->events.value, notification->acked.value);
+	bool done = judge->posted && judge->succeeded == judge->posted;
+	if (done)
+		because(judge, "all %u operations had completed successfully before", judge->succeeded);
+	summarize(judge, "destroying the completion queue waits for events that were not acknowledged");
+	next_step(judge, "call ibv_ack_cq_events() for each event that ibv_get_cq_event() returned");
+	return confirmed(judge, done ? OUTCOME_DEGRADED : OUTCOME_STALLED, LAYER_APPLICATION);
+}
+
+/* ---- the source ---- */
+
+/* What was changed before the device was done with it may have been sent changed. */
+bool rule_early_reuse(struct judge *judge)
+{
+	const struct operation *wrong = judge->wrong;
+	if (!wrong || !wrong->source_changed_ns.known || wrong->is_inline == FLAG_YES)
+		return false;
+	struct num free_at = wrong->source_reusable_ns.known ? wrong->source_reusable_ns : wrong->cqe_consumed_ns;
+	if (!free_at.known || wrong->source_changed_ns.value >= free_at.value)
+		return false;
+	char early[DURATION_TEXT_SIZE];
+	because(judge, "the bytes in the target's memory are not those that were posted");
+	because(judge, "the program wrote to the source %s before the completion gave it back",
+	        format_duration(difference(free_at.value, wrong->source_changed_ns.value), early));
+	summarize(judge, "the source was written to again before the operation had completed");
+	next_step(judge,
+	        "leave the source alone until its completion, or post inline: then it is free when post returns");
+	return likely(judge, OUTCOME_CORRUPT, LAYER_APPLICATION, L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE));
+}
