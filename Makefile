@@ -122,6 +122,19 @@ asan: setup-check
 run-asan:
 	$(Q)RDMADIAG_SANITIZED=1 $(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
 
+# ---- one failing call at a time, in a build with sanitizers: make inject [INJECT_SAMPLE=0 for all] ----
+
+INJECT_SAMPLE ?= 150
+INJECT_MAKE = $(MAKE) --no-print-directory O=$(O)/inject CFLAGS='-O1 -g $(SANITIZE)'
+.PHONY: inject
+inject: setup-check
+	$(Q)$(INJECT_MAKE) $(O)/inject/wrap.flags
+	$(Q)$(INJECT_MAKE) LDFLAGS=@$(abspath $(O))/inject/wrap.flags all
+	$(Q)RDMADIAG=$(abspath $(O))/inject/rdmadiag INJECT_SAMPLE=$(INJECT_SAMPLE) O=$(abspath $(O)) $(SRC)/tests/run-tests -T 3600 $(SRC)/tests/inject/test-inject
+# what wrap.c defines is what the linker is told to wrap
+$(O)/wrap.flags: $(O)/obj/tests/inject/wrap.o
+	$(Q){ nm $< | sed -n 's/.* T __wrap_/-Wl,--wrap=/p'; echo $(abspath $<); } >$@
+
 # ---- demo ----
 
 .PHONY: demo
