@@ -51,7 +51,7 @@ UNIT_PROGRAMS := $(patsubst $(SRC)/tests/unit/%.c,$(O)/tests/%,$(UNIT_SOURCES))
 .PHONY: all
 all: $(O)/rdmadiag
 
-$(O)/rdmadiag: $(CMD_OBJECTS) $(O)/librdmadiag.a $(O)/obj/cmd.list
+$(O)/rdmadiag: $(CMD_OBJECTS) $(EXTRA_OBJECTS) $(O)/librdmadiag.a $(O)/obj/cmd.list
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out %.list,$^) $(ALL_LIBS)
 
@@ -124,16 +124,16 @@ run-asan:
 
 # ---- one failing call at a time, in a build with sanitizers: make inject [INJECT_SAMPLE=0 for all] ----
 
-INJECT_SAMPLE ?= 150
+INJECT_SAMPLE ?= 100
 INJECT_MAKE = $(MAKE) --no-print-directory O=$(O)/inject CFLAGS='-O1 -g $(SANITIZE)'
 .PHONY: inject
 inject: setup-check
 	$(Q)$(INJECT_MAKE) $(O)/inject/wrap.flags
-	$(Q)$(INJECT_MAKE) LDFLAGS=@$(abspath $(O))/inject/wrap.flags all
+	$(Q)$(INJECT_MAKE) LDFLAGS=@$(O)/inject/wrap.flags EXTRA_OBJECTS=$(O)/inject/obj/tests/inject/wrap.o all
 	$(Q)RDMADIAG=$(abspath $(O))/inject/rdmadiag INJECT_SAMPLE=$(INJECT_SAMPLE) O=$(abspath $(O)) $(SRC)/tests/run-tests -T 3600 $(SRC)/tests/inject/test-inject
 # what wrap.c defines is what the linker is told to wrap
-$(O)/wrap.flags: $(O)/obj/tests/inject/wrap.o
-	$(Q){ nm $< | sed -n 's/.* T __wrap_/-Wl,--wrap=/p'; echo $(abspath $<); } >$@
+$(O)/wrap.flags: $(O)/obj/tests/inject/wrap.o $(SRC)/Makefile
+	$(Q)nm $< | sed -n 's/.* T __wrap_/-Wl,--wrap=/p' >$@
 
 # ---- demo ----
 

@@ -184,6 +184,7 @@ static int deepen(const struct gid_request *request, bool live, struct gid_look 
 static int print(const struct gid_request *request, const struct common_options *common, struct gid_look *look)
 {
 	struct host *host = look->host;
+	report_exhaustion(&host->report);
 	if (common->json)
 		return print_document(
 		        "rdmadiag.gid", common, host->origin, &host->facts, &gid_record, look->document, &host->report);
@@ -233,7 +234,7 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 	struct error error = { 0 };
 	autocall(gid_look_freep) struct gid_look look = { 0 };
 	int collected = gid_look(origin, request, &look, &error);
-	if (!look.document || arena_exhausted(look.host->arena))
+	if (!look.document)
 		return print_nothing(common, &error);
 	if (!collected && !port_exists(request, &look))
 		collected = error_say(&error, -ENODEV, "%s has no port %d", request->device, (int)request->port);

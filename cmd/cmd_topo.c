@@ -28,7 +28,7 @@ static int print_nothing(const struct common_options *common, struct host *host,
 	if (!common->json)
 		return EXIT_NOTHING;
 	int printed = -ENOMEM;
-	if (host && !arena_exhausted(host->arena)) {
+	if (host) {
 		host->devices.count = 0;
 		report_missing(&host->report, "devices", "host", error->code, "%s", error->text);
 		printed = print_document(

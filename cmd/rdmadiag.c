@@ -55,6 +55,9 @@ static const struct option_help common_options[] = {
 	{ 0 },
 };
 
+/* Was a document to be printed that could not be made? */
+static bool document_lost;
+
 /* ---- messages ---- */
 
 void complain(const char *format, ...)
@@ -242,8 +245,10 @@ void print_empty_document(
 	reserve = NULL;
 	autocall(arena_freep) struct arena *arena = arena_new(1 << 16);
 	autofree void *document = calloc(1, record->size);
-	if (!arena || !document)
+	if (!arena || !document) {
+		document_lost = true;
 		return;
+	}
 	struct report report = { .arena = arena };
 	report_missing(&report, "origin", "host", error->code, "%s", error->text);
 	print_document(schema, common, common->from ? "snapshot" : "live", NULL, record, document, &report);
@@ -264,8 +269,10 @@ int print_document(const char *schema, const struct common_options *common, cons
 	json_object *object = document_to_json(schema, origin, facts, record, document, report);
 	autofree char *text = object ? json_text(object, common->pretty) : NULL;
 	json_object_put(object);
-	if (!text)
+	if (!text) {
+		document_lost = true;
 		return -ENOMEM;
+	}
 	return fputs(text, stdout) < 0 ? -EIO : 0;
 }
 
@@ -279,9 +286,11 @@ bool use_color(const struct common_options *common)
 
 int finish_output(int status)
 {
-	if (!fflush(stdout) && !ferror(stdout))
+	bool written = !fflush(stdout) && !ferror(stdout);
+	if (written && !document_lost)
 		return status;
-	complain("standard output: %s", strerror(errno));
+	complain("%s: %s", written ? "the document" : "standard output", strerror(written ? ENOMEM : errno));
+	document_lost = false;
 	return status == EXIT_DONE ? EXIT_NOTHING : status;
 }
 

@@ -10,10 +10,11 @@
 struct arena {
 	size_t size; /* of the mapping, this header included */
 	size_t used; /* from the start of the mapping */
+	size_t reserve;
 	bool exhausted;
 };
 
-enum { ALIGNMENT = _Alignof(max_align_t) };
+enum { ALIGNMENT = _Alignof(max_align_t), RESERVE = 4096 };
 
 static void *map(size_t size)
 {
@@ -40,13 +41,14 @@ static void *map_less(size_t *size)
 struct arena *arena_new(size_t size)
 {
 	const size_t page = 1 << 16; /* the largest there is */
-	size = (size + sizeof(struct arena) + page - 1) / page * page;
+	size = (size + sizeof(struct arena) + RESERVE + page - 1) / page * page;
 	struct arena *arena = map(size);
 	if (!arena)
 		arena = map_less(&size);
 	if (!arena)
 		return NULL;
 	arena->size = size;
+	arena->reserve = RESERVE;
 	arena->used = (sizeof(*arena) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	return arena;
 }
@@ -57,9 +59,9 @@ void arena_free(struct arena *arena)
 		munmap(arena, arena->size);
 }
 
-size_t arena_used(const struct arena *arena)
+void arena_open_reserve(struct arena *arena)
 {
-	return arena->used;
+	arena->reserve = 0;
 }
 
 size_t arena_size(const struct arena *arena)
@@ -75,7 +77,8 @@ bool arena_exhausted(const struct arena *arena)
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	size_t left = arena->size - arena->used;
-	if (size > left || (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT > left) {
+	left = left > arena->reserve ? (left - arena->reserve) / ALIGNMENT * ALIGNMENT : 0;
+	if (size > left) {
 		arena->exhausted = true;
 		return NULL;
 	}

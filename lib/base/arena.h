@@ -27,11 +27,12 @@ static inline void arena_freep(struct arena **arena)
 {
 	arena_free(*arena);
 }
-/* Bytes handed out so far, and at most. */
-size_t arena_used(const struct arena *arena);
+/* Of the whole mapping, in bytes. */
 size_t arena_size(const struct arena *arena);
-/* Was something asked for that did not fit? */
+/* Has it refused anything? What was to lie there is unknown, and somebody should say so (report_exhaustion()). */
 bool arena_exhausted(const struct arena *arena);
+/* Opens the last pages, which are kept back so that there is room for saying so. */
+void arena_open_reserve(struct arena *arena);
 
 /* All of these return zeroed or filled memory that lives as long as the arena, or NULL when it is exhausted. */
 void *arena_alloc(struct arena *arena, size_t size);

@@ -8,4 +8,5 @@ void check_topo(const struct host *host, struct report *report)
 	check_functions(host, report);
 	check_pci(host, report);
 	check_numa(host, report);
+	report_exhaustion(report);
 }

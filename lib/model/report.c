@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/report.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *const severity_names[SEVERITY_COUNT] = {
@@ -130,4 +131,14 @@ void report_missing(struct report *report, const char *what, const char *subject
 		return;
 	*added = entry;
 	(void)index_add(report->arena, &report->known_missing, hash_of(pair), added);
+}
+
+void report_exhaustion(struct report *report)
+{
+	if (!report->arena || !arena_exhausted(report->arena))
+		return;
+	arena_open_reserve(report->arena);
+	report_missing(report, "memory", "host", -ENOMEM,
+	        "there is more to collect than fits into the %zu MiB that one host may take; some of it is missing",
+	        arena_size(report->arena) >> 20);
 }

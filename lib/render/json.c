@@ -34,7 +34,7 @@ static size_t utf8_length(const unsigned char *text)
 char *utf8_clean(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
-	char *clean = malloc(strlen(text) * 3 + 1), *to = clean;
+	char *clean = text ? malloc(strlen(text) * 3 + 1) : NULL, *to = clean;
 	if (!clean)
 		return NULL;
 	while (*text) {

@@ -379,13 +379,6 @@ struct rdma_device *collect_find_device(const struct host *host, const char *nam
 	return related;
 }
 
-/* What is in the model is not all, and nobody could tell what is missing. */
-static int exhausted(const struct host *host, struct error *error)
-{
-	return error_say(error, -ENOMEM, "there is more to collect than fits into the %zu MiB that one host may take",
-	        arena_size(host->arena) >> 20);
-}
-
 int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error)
 {
 	struct error own = { 0 };
@@ -393,7 +386,7 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 		error = &own;
 	struct collecting *collecting = arena_new_object(host->arena, struct collecting);
 	if (!collecting)
-		return exhausted(host, error);
+		return error_set(error, -ENOMEM, "this host");
 	host->origin = origin_name(origin);
 	*collecting = (struct collecting){ .host = host, .options = options, .first = *host };
 	struct worker_job job = {
@@ -407,8 +400,7 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	report_losses(host, &result);
 	if (!host->joined)
 		join_host(host);
-	if (arena_exhausted(host->arena))
-		return exhausted(host, error);
+	report_exhaustion(&host->report);
 	if (ended == -ETIMEDOUT)
 		ended = 0; /* what is missing is in the report */
 	if (ended && !error->code)

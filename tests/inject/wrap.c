@@ -4,7 +4,7 @@
  * code calls and nothing that libraries do inside.
  *
  *	INJECT_AT=N       the Nth call fails (counted over all processes of the run, from 1)
- *	INJECT_COUNT=FILE the number of calls is written there when the first process ends
+ *	INJECT_CALLS=FILE the name of each function that is called is appended, a line each
  *	INJECT_LOG=FILE   a line "N FUNCTION" is appended when the call is made to fail
  */
 #include <dirent.h>
@@ -32,7 +32,6 @@
 struct shared {
 	atomic_long calls;
 	long strike;
-	pid_t first;
 };
 
 static struct shared *shared;
@@ -45,34 +44,31 @@ __attribute__((constructor)) static void set_up(void)
 		abort();
 	shared = memory;
 	shared->strike = at ? atol(at) : 0;
-	shared->first = getpid();
 }
+
+/* References from here are wrapped too. */
+int __real_open(const char *path, int flags, mode_t mode);
+ssize_t __real_write(int fd, const void *buffer, size_t size);
 
 static void append(const char *variable, const char *text)
 {
 	const char *path = getenv(variable);
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+	int fd = path ? __real_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+	if (fd >= 0 && __real_write(fd, text, strlen(text)) < 0)
 		abort();
 	if (fd >= 0)
 		close(fd);
 }
 
-__attribute__((destructor)) static void tell(void)
-{
-	char text[32];
-	if (getpid() != shared->first)
-		return;
-	snprintf(text, sizeof(text), "%ld\n", atomic_load(&shared->calls));
-	append("INJECT_COUNT", text);
-}
-
 static bool strikes(const char *function)
 {
+	char text[128];
 	long call = shared ? atomic_fetch_add(&shared->calls, 1) + 1 : 0;
+	snprintf(text, sizeof(text), "%s\n", function);
+	if (call)
+		append("INJECT_CALLS", text);
 	if (!call || call != shared->strike)
 		return false;
-	char text[128];
 	snprintf(text, sizeof(text), "%ld %s\n", call, function);
 	append("INJECT_LOG", text);
 	return true;
@@ -100,15 +96,28 @@ NO_MEMORY(void *, realloc, (void *old, size_t size), old, size)
 NO_MEMORY(void *, reallocarray, (void *old, size_t count, size_t size), old, count, size)
 NO_MEMORY(char *, strdup, (const char *text), text)
 NO_MEMORY(struct arena *, arena_new, (size_t size), size)
-NO_MEMORY(void *, arena_alloc, (struct arena * arena, size_t size), arena, size)
-NO_MEMORY(char *, arena_strndup, (struct arena * arena, const char *text, size_t length), arena, text, length)
-NO_MEMORY(char *, arena_strdup, (struct arena * arena, const char *text), arena, text)
-NO_MEMORY(char *, arena_vprintf, (struct arena * arena, const char *format, va_list args), arena, format, args)
-NO_MEMORY(void *, list_add_size, (struct arena * arena, struct list *list, size_t size), arena, list, size)
-WRAP(int, list_add_pointer, -ENOMEM, ENOMEM, (struct arena * arena, struct list *list, void *element), arena, list,
-        element)
-WRAP(int, strings_add, -ENOMEM, ENOMEM, (struct arena * arena, struct strings *strings, const char *text), arena,
-        strings, text)
+/* The arena has to know that it refused something. */
+#define EXHAUSTED(type, name, failure, parameters, ...)                                                                \
+	type __real_##name parameters;                                                                                 \
+	type __wrap_##name parameters;                                                                                 \
+	type __wrap_##name parameters                                                                                  \
+	{                                                                                                              \
+		if (!strikes(#name))                                                                                   \
+			return __real_##name(__VA_ARGS__);                                                             \
+		__real_arena_alloc(arena, SIZE_MAX);                                                                   \
+		return failure;                                                                                        \
+	}
+void *__real_arena_alloc(struct arena *arena, size_t size);
+
+EXHAUSTED(void *, arena_alloc, NULL, (struct arena * arena, size_t size), arena, size)
+EXHAUSTED(char *, arena_strndup, NULL, (struct arena * arena, const char *text, size_t length), arena, text, length)
+EXHAUSTED(char *, arena_strdup, NULL, (struct arena * arena, const char *text), arena, text)
+EXHAUSTED(char *, arena_vprintf, NULL, (struct arena * arena, const char *format, va_list args), arena, format, args)
+EXHAUSTED(void *, list_add_size, NULL, (struct arena * arena, struct list *list, size_t size), arena, list, size)
+EXHAUSTED(
+        int, list_add_pointer, -ENOMEM, (struct arena * arena, struct list *list, void *element), arena, list, element)
+EXHAUSTED(int, strings_add, -ENOMEM, (struct arena * arena, struct strings *strings, const char *text), arena, strings,
+        text)
 NO_MEMORY(json_object *, json_object_new_object, (void))
 NO_MEMORY(json_object *, json_object_new_array, (void))
 NO_MEMORY(json_object *, json_object_new_array_ext, (int size), size)
