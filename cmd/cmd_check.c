@@ -57,6 +57,7 @@ static int collect(struct origin *origin, struct host *host, struct error *error
 	int judged = gid_judge(host, document);
 	if (!judged)
 		check_gid(host, document);
+	report_exhaustion(&host->report);
 	return result ? result : judged;
 }
 
@@ -182,8 +183,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 {
 	autocall(arena_freep) struct arena *arena = arena_new(1 << 20);
 	struct check_request request = { 0 };
-	if (!arena)
+	if (!arena) {
+		complain("no memory");
 		return EXIT_NOTHING;
+	}
 	int option;
 	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
 		int wrong = set_option(command, option, arena, &request);

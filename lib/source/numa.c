@@ -86,11 +86,18 @@ struct num numa_package_of_cpus(const struct host *host, const char *cpus)
 
 /* ---- nodes ---- */
 
+static const char *node_subject(struct host *host, const struct numa_node *node)
+{
+	return arena_printf(host->arena, "node:%d", (int)node->id.value);
+}
+
 /* "10 20 20": the distance to each node that is online, in their order. */
 static void read_distances(struct origin *origin, struct host *host)
 {
 	list_each(node, &host->numa_nodes) {
 		const char *text = sysfs_text(origin, host->arena, NODES "/node%d/distance", (int)node->id.value);
+		if (!text)
+			sysfs_missing(host, "distances", node_subject(host, node), errno);
 		for (uint32_t i = 0; text && i < host->numa_nodes.count; i++) {
 			char *end;
 			long distance = strtol(text, &end, 10);
@@ -113,12 +120,15 @@ static int read_node(struct origin *origin, struct host *host, int64_t id)
 	node->id = num(id);
 	node->cpus = sysfs_text(origin, host->arena, NODES "/node%d/cpulist", (int)id);
 	if (!node->cpus)
-		sysfs_missing(host, "cpus", arena_printf(host->arena, "node:%d", (int)id), errno);
+		sysfs_missing(host, "cpus", node_subject(host, node), errno);
 	snprintf(path, sizeof(path), NODES "/node%d/meminfo", (int)id);
 	if (origin_read(origin, path, meminfo, sizeof(meminfo)) > 0)
 		node->memory_bytes = numa_memory_bytes(meminfo);
 	read_packages(origin, host, node->cpus);
 	node->package = numa_package_of_cpus(host, node->cpus);
+	if (!node->package.known && node->cpus && *node->cpus)
+		report_missing(&host->report, "package", node_subject(host, node), 0,
+		        "no one package holds all its CPUs (%s), or the kernel does not tell", node->cpus);
 	return 0;
 }
 
