@@ -243,6 +243,7 @@ static const struct field device_sample_fields[] = {
 	FIELD(NUMBER, struct device_sample, acked_psn, "last one acknowledged"),
 	FIELD(NUMBER, struct device_sample, retries_left, "retries left"),
 	FIELD(NUMBER, struct device_sample, cq_status, "completion queue; 0: in order"),
+	FIELD(TEXT, struct device_sample, cq_notification, "armed, armed-solicited or fired"),
 	FIELD(NUMBER, struct device_sample, cq_produced, "completions the device counts as written"),
 	FIELD(NUMBER, struct device_sample, cq_consumed, "completions the device knows as taken"),
 	FIELD(NUMBER, struct device_sample, cq_recorded, "completions taken, by the doorbell record"),
@@ -349,6 +350,7 @@ static const struct field notification_fields[] = {
 	FIELD(NUMBER, struct notification_facts, spurious, "events that found nothing in the queue"),
 	FIELD(NUMBER, struct notification_facts, armed_ns, "when it was armed last"),
 	FIELD(NUMBER, struct notification_facts, armings, "how often it was armed"),
+	FIELD(NUMBER, struct notification_facts, delivered_ns, "when the channel was found readable last"),
 	FIELD(FLAG, struct notification_facts, solicited_only, "armed for solicited completions and errors only"),
 	FIELD(FLAG, struct notification_facts, found_at_end, "no event came, and a last poll found the completion"),
 };

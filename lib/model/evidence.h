@@ -169,6 +169,7 @@ struct device_sample {
 	struct num next_psn, acked_psn;      /* of 24 bits */
 	struct num retries_left;             /* cur_retry_count */
 	struct num cq_status;                /* 0: in order */
+	const char *cq_notification;         /* "armed", "armed-solicited", "fired"; NULL: another state, or unknown */
 	struct num cq_produced, cq_consumed; /* of 24 bits */
 	struct num cq_recorded;              /* the consumer's doorbell record in memory at that moment, 24 bits */
 };
@@ -262,6 +263,7 @@ struct notification_facts {
 	struct num spurious; /* events without a completion in the queue: the poll after an earlier one had taken it */
 	struct num armed_ns; /* when it was armed last */
 	struct num armings;
+	struct num delivered_ns; /* when the channel was found readable last; before `armed_ns`: of an earlier arming */
 	enum flag solicited_only; /* armed for completions of solicited requests and for errors only */
 	enum flag found_at_end; /* no event came, and a last poll found the completion: when it arrived is not known */
 };

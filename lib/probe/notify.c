@@ -138,6 +138,7 @@ static int handle_events(struct transfer *transfer, struct wait *wait)
 	if (!take_events(transfer))
 		return 0;
 	facts->delivered = FLAG_YES;
+	facts->delivered_ns = notified;
 	int result = transfer->endpoint->run->deviation.arms_late ? 0 : arm(transfer);
 	int taken = result ? result : drain(transfer, wait, notified);
 	facts->spurious.value += !taken;

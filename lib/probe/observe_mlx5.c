@@ -348,6 +348,22 @@ static const char *state_word(uint32_t state)
 	return state < sizeof(words) / sizeof(words[0]) ? words[state] : NULL;
 }
 
+/* The values of CQC.st: rdma-core's mlx5_ifc.h has none; the kernel's include/linux/mlx5/cq.h does (MLX5_CQ_STATE_*).
+ */
+static const char *notification_word(uint32_t arm)
+{
+	switch (arm) {
+	case 6:
+		return "armed-solicited";
+	case 9:
+		return "armed";
+	case 10:
+		return "fired";
+	default:
+		return NULL;
+	}
+}
+
 static void fill_sample(const struct mlx5_qpc *qpc, const struct mlx5_cqc *cqc, struct device_sample *sample)
 {
 	sample->qp_state = state_word(qpc->state);
@@ -359,6 +375,7 @@ static void fill_sample(const struct mlx5_qpc *qpc, const struct mlx5_cqc *cqc, 
 	if (!cqc)
 		return;
 	sample->cq_status = num(cqc->status);
+	sample->cq_notification = notification_word(cqc->arm);
 	sample->cq_produced = num(cqc->produced);
 	sample->cq_consumed = num(cqc->consumed);
 }

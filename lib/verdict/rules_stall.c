@@ -70,6 +70,30 @@ static bool judge_unsignaled(struct judge *judge)
 	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, WHOLE_PATH);
 }
 
+/* An event of an earlier arming says nothing about the completion that is waited for. */
+static bool is_delivered(const struct notification_facts *notification)
+{
+	if (!notification || notification->delivered != FLAG_YES)
+		return false;
+	return !notification->delivered_ns.known || !notification->armed_ns.known ||
+	       notification->armed_ns.value <= notification->delivered_ns.value;
+}
+
+/* What the device itself says of the arming; nowhere confirmed on hardware, so it excludes nobody. */
+static void tell_arming(struct judge *judge)
+{
+	const char *state = NULL;
+	list_each(sample, &judge->evidence->device_samples)
+		if (!text_is(sample->moment, "idle"))
+			state = sample->cq_notification;
+	if (text_is(state, "fired"))
+		because(judge,
+		        "by the device's own state it raised the event: then it was lost on the way to the kernel, "
+		        "or there");
+	else if (state)
+		because(judge, "by the device's own state the completion queue is still %s: it raised no event", state);
+}
+
 static bool judge_notification(struct judge *judge)
 {
 	const struct notification_facts *notification = judge->evidence->notification;
@@ -79,7 +103,7 @@ static bool judge_notification(struct judge *judge)
 		because(judge, "the completion queue was not armed, or not polled once more after arming");
 		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
 	}
-	if (notification && notification->delivered == FLAG_YES) {
+	if (is_delivered(notification)) {
 		because(judge, "the completion channel is readable, and the completion was not taken");
 		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
 	}
@@ -88,6 +112,7 @@ static bool judge_notification(struct judge *judge)
 		return undetermined(
 		        judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(PLATFORM) | L(DEVICE) | L(KERNEL));
 	because(judge, "the completion queue was armed, and the completion channel did not become readable");
+	tell_arming(judge);
 	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE) | L(KERNEL));
 }
 

@@ -419,7 +419,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		               "come back");
 	else if (operation->landed == FLAG_NO)
 		because(judge, "the target looked into its memory, and nothing of the payload is there");
-	else if (judge_port_down(judge, outcome))
+	if (!landed && judge_port_down(judge, outcome))
 		return true;
 	tell_routes(judge);
 	if (only_large_fails(judge, operation))

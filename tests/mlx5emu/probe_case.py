@@ -104,7 +104,7 @@ class Result:
 
     def wrong_success(self):
         operations = self.document["evidence"]["operations"]
-        if not operations or any(operation["wc_status"] != 0 for operation in operations):
+        if not operations or any(operation["wc_status"] != 0 and operation["signaled"] for operation in operations):
             return "not everything succeeded"
         # a later request of the same place has overwritten it: nobody can tell any more
         seen = [operation["payload_verified"] for operation in operations]

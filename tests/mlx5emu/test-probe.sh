@@ -128,6 +128,15 @@ probe "a completion that names another request" stalled "$two --fault misplaced-
 probe "a completion too many" degraded "$two --fault cqe-twice,count=1" "$between" verdict.layer=undetermined \
 	evidence.foreign_completions=1 evidence.unclaimed_completions.0.position=0
 
+# ---- a notification that does not come, also after one that did; the completion is there all the same
+for after in 0 1 2; do
+	probe "interrupt lost after $after" stalled "$two --fault interrupt-lost,after=$after" "$between --wait event --count 4 --size 64" \
+		'verdict.candidates=["kernel", "platform", "device"]' evidence.notification.armed=true \
+		"verdict.summary=the completion is there, and the waiting program was not woken" "$s.*.cq_notification=fired"
+done
+probe "waiting by event: no CQE" stalled "$two --fault no-cqe,after=1" "$between --wait event" \
+	'verdict.candidates=["platform", "device"]' "$s.*.cq_notification=armed"
+
 # ---- a listener and its peer
 for op in write write-imm send read; do
 	peers "$op" ok "" "" "--op $op --count 3" evidence.remote.device=mlx5_1 evidence.remote.alive=true \
