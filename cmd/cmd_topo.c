@@ -3,7 +3,9 @@
 #include "check/topo.h"
 #include "cmd.h"
 #include "render/topo_matrix.h"
+#include "render/topo_svg.h"
 #include "render/topo_text.h"
+#include "render/topo_tree.h"
 #include "source/collect.h"
 #include "source/join.h"
 #include "source/matrix.h"
@@ -11,13 +13,16 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { NO_VERBS = 256, VFS, MATRIX };
+enum { NO_VERBS = 256, VFS, MATRIX, TREE, SVG };
 
 static const struct option_help options[] = {
 	{ NO_VERBS, "no-verbs", NULL, "do not open devices; what only verbs know, such as MTUs, is unknown" },
 	{ VFS, "vfs", NULL, "show virtual functions, not only their count" },
 	{ MATRIX, "matrix", NULL, "how near adapters, GPUs and NVMe controllers are to each other" },
+	{ TREE, "tree", NULL, "packages, nodes, PCI bridges and devices as a tree" },
+	{ SVG, "svg", "FILE", "write a drawing of it to FILE, \"-\" for standard output" },
 	{ 0 },
 };
 
@@ -39,18 +44,35 @@ static int print_nothing(const struct common_options *common, struct host *host,
 	return EXIT_NOTHING;
 }
 
-static int print_host(const struct common_options *common, struct host *host, const struct topo_text_options *text)
+/* Which of the views beside the table. */
+struct view {
+	bool matrix, tree;
+	const char *svg; /* file, NULL: none */
+};
+
+static int print_host(const struct common_options *common, struct host *host, const struct view *view,
+        const struct topo_text_options *text)
 {
-	if (!common->json && host->matrix)
-		return topo_matrix_print(host, text->color, stdout);
 	if (common->json)
 		return print_document(
 		        "rdmadiag.topo", common, host->origin, &host->facts, &topo_record, host, &host->report);
+	if (view->tree || view->matrix) {
+		int result = view->tree ? topo_tree_print(host, text->color, stdout) : 0;
+		if (view->tree && view->matrix)
+			fputc('\n', stdout);
+		return !result && view->matrix ? topo_matrix_print(host, text->color, stdout) : result;
+	}
 	return topo_print(host, text, stdout);
 }
 
-static int show(
-        const struct common_options *common, const struct collect_options *wanted, struct topo_text_options *text)
+/* A drawing on standard output stands for the text. */
+static int draw(struct host *host, const struct view *view, struct error *error)
+{
+	return view->svg && host->matrix ? topo_svg_write(host, view->svg, error) : 0;
+}
+
+static int show(const struct common_options *common, const struct collect_options *wanted, const struct view *view,
+        struct topo_text_options *text)
 {
 	struct error error = { 0 };
 	autocall(origin_closep) struct origin *origin = open_origin_for(common, "rdmadiag.topo", &topo_record);
@@ -71,20 +93,25 @@ static int show(
 	text->color = use_color(common);
 	if (wanted->neighbours && matrix_build(host, text->virtual_functions))
 		complain("no memory for the matrix");
-	int printed = print_host(common, host, text);
+	int drawn = draw(host, view, &error);
+	if (drawn)
+		complain("%s", error.text);
+	bool drawing_only = view->svg && (!strcmp(view->svg, "-") || (!view->tree && !view->matrix && !common->json));
+	int printed = drawing_only ? 0 : print_host(common, host, view, text);
 	if (printed) {
 		error_set(&error, printed, "printing the document");
 		return print_nothing(common, NULL, &error);
 	}
 	if (result == -EINTR)
 		complain("interrupted: what was known by then is shown");
-	return result == -EINTR ? EXIT_INTERRUPTED : EXIT_DONE;
+	return result == -EINTR ? EXIT_INTERRUPTED : drawn ? EXIT_NOTHING : EXIT_DONE;
 }
 
 static int run(const struct command *command, int argc, char **argv, struct common_options *common)
 {
 	struct collect_options wanted = { .verbs = VERBS_PORTS };
 	struct topo_text_options text = { 0 };
+	struct view view = { 0 };
 	int option;
 	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
 		if (option == NO_VERBS)
@@ -92,14 +119,21 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		else if (option == VFS)
 			text.virtual_functions = true;
 		else if (option == MATRIX)
-			wanted.neighbours = true;
+			view.matrix = true;
+		else if (option == TREE)
+			view.tree = true;
+		else if (option == SVG)
+			view.svg = optarg;
 	}
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind > 1)
 		return usage_error(command, "more than one device");
+	if (view.svg && !strcmp(view.svg, "-") && (common->json || view.tree || view.matrix))
+		return usage_error(command, "--svg -: standard output is for one of them");
 	wanted.device = argv[optind];
-	return finish_output(show(common, &wanted, &text));
+	wanted.neighbours = view.matrix || view.tree || view.svg;
+	return finish_output(show(common, &wanted, &view, &text));
 }
 
 const struct command topo_command = {

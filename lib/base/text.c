@@ -72,6 +72,12 @@ int natural_compare_pointers(const void *a, const void *b)
 	return natural_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
+int pci_address_compare(const char *a, const char *b)
+{
+	size_t length_a = strlen(a), length_b = strlen(b);
+	return length_a == length_b ? strcmp(a, b) : length_a < length_b ? -1 : 1;
+}
+
 char *trim_end(char *text)
 {
 	size_t length = strlen(text);

@@ -44,6 +44,9 @@ int natural_compare(const char *a, const char *b);
 /* For qsort over an array of const char *. */
 int natural_compare_pointers(const void *a, const void *b);
 
+/* Compares PCI addresses as sysfs writes them, by their numbers: domains have 4 to 8 digits. */
+int pci_address_compare(const char *a, const char *b);
+
 /* Removes blanks and line ends at the end of `text`, in place; returns text. */
 char *trim_end(char *text);
 

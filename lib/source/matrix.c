@@ -64,6 +64,9 @@ enum relation_word matrix_relation(const struct pci_function *a, const struct pc
 
 /* ---- who ---- */
 
+/* A matrix of more devices is for nobody to read, and grows with their square. */
+enum { DEVICE_LIMIT = 512 };
+
 static bool is_in(const struct matrix *matrix, const struct pci_function *function)
 {
 	list_each(device, &matrix->devices)
@@ -96,10 +99,9 @@ static bool is_hidden(const struct rdma_device *device, bool virtual_functions, 
 {
 	if (virtual_functions || device->function.kind != FUNCTION_VF)
 		return false;
-	list_each(other, &host->devices)
-		if (other->pci && device->function.parent && !strcmp(other->pci->address, device->function.parent))
-			return true;
-	return false;
+	const struct pci_function *parent =
+	        device->function.parent ? host_function(host, device->function.parent) : NULL;
+	return parent && parent->has_device;
 }
 
 /* Members of bonds and what a software device sits on: adapters too, where no RDMA device is on their function. */
@@ -123,7 +125,8 @@ static int add_neighbours(struct host *host, enum neighbour_kind kind)
 		struct matrix_device *device = add(host, neighbour->name, kind, neighbour->pci);
 		if (!device)
 			return -ENOMEM;
-		device->gpu = neighbour->gpu;
+		if (device->pci == neighbour->pci)
+			device->gpu = neighbour->gpu;
 	}
 	return 0;
 }

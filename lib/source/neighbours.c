@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Display controllers of management processors and virtual machines: no adapter ever writes into their memory. */
@@ -80,9 +81,17 @@ static int add(struct origin *origin, struct host *host, const char *address, co
 	return 0;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct neighbour *first = *(struct neighbour *const *)a, *second = *(struct neighbour *const *)b;
+	return pci_address_compare(first->pci->address, second->pci->address);
+}
+
 static void number_gpus(struct host *host)
 {
 	int count = 0;
+	if (host->neighbours.count)
+		qsort(host->neighbours.items, host->neighbours.count, sizeof(*host->neighbours.items), by_address);
 	list_each(neighbour, &host->neighbours)
 		if (neighbour->kind == NEIGHBOUR_GPU)
 			neighbour->name = arena_printf(host->arena, "GPU%d", count++);
