@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd.h"
+#include "probe_output.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -10,11 +10,9 @@
 #include "probe/settings.h"
 #include "probe/watcher.h"
 #include "render/json.h"
-#include "render/probe_text.h"
 #include "verdict/verdict.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +38,7 @@ enum {
 	OPTION_API,
 	OPTION_WAIT,
 	OPTION_DRILL,
+	OPTION_TRACE,
 };
 
 #define ARENA_BYTES ((size_t)256 << 20) /* address space of one run */
@@ -68,6 +67,7 @@ static const struct option_help probe_options[] = {
 	{ OPTION_TIMEOUT, "timeout", "MS",
 	        "wait so long for each completion (5000); set-up steps have deadlines of their own" },
 	{ OPTION_BUFFER_NODE, "buffer-node", "N|nic", "NUMA node of the buffer; nic: the adapter's (the default)" },
+	{ OPTION_TRACE, "trace", "FILE", "write the run in the Trace Event format (Perfetto, chrome://tracing)" },
 	{ OPTION_DRILL, "drill", "NAME|list", "make a known failure happen on purpose; list: which there are" },
 	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
 	{ 0 },
@@ -75,7 +75,7 @@ static const struct option_help probe_options[] = {
 
 struct probe_arguments {
 	struct probe_settings settings;
-	const char *judge;
+	const char *judge, *trace;
 	const struct drill *drill;
 	bool lists_drills;
 	struct arena *arena;
@@ -169,6 +169,9 @@ static int take_option(struct probe_arguments *arguments, int option, struct err
 		return settings_number(optarg, 1, PROBE_COUNT_LIMIT, &request->count, error);
 	case OPTION_TIMEOUT:
 		return settings_number(optarg, PROBE_TIMEOUT_MIN_MS, PROBE_TIMEOUT_MAX_MS, &request->timeout_ms, error);
+	case OPTION_TRACE:
+		arguments->trace = optarg;
+		return 0;
 	case OPTION_BUFFER_NODE:
 		return settings_buffer_node(settings, arguments->arena, optarg, error);
 	default:
@@ -202,19 +205,7 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	return 0;
 }
 
-/* ---- printing ---- */
-
-static void print_probe(const struct probe_document *document, const struct common_options *common, const char *origin,
-        const struct host_facts *facts)
-{
-	if (common->json) {
-		print_document("rdmadiag.probe", common, origin, facts, &probe_record, document, document->report);
-		return;
-	}
-	setlocale(LC_CTYPE, "");
-	struct probe_print_options options = { .color = use_color(common), .unicode = probe_print_unicode() };
-	probe_print(stdout, document, &options);
-}
+/* ---- the end ---- */
 
 /* A set-up step that fails on an opened device is a failed probe. */
 static int status_of(const struct probe_document *document)
@@ -260,7 +251,9 @@ static int judge_file(const struct probe_arguments *arguments, const struct comm
 	document.verdict = (struct verdict){ 0 };
 	verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
 	if (!result || common->json)
-		print_probe(&document, common, "snapshot", NULL);
+		probe_output_print(&document, common, "snapshot", NULL);
+	if (!result && probe_output_trace(&document, arguments->trace))
+		return EXIT_NOTHING;
 	return result ? EXIT_NOTHING : status_of(&document);
 }
 
@@ -279,20 +272,23 @@ static void tell_ineffective_drill(struct probe_run *run)
 	        drill->ineffective ? drill->ineffective : "this device does not mind");
 }
 
-static int finish_run(struct probe_run *run, const struct common_options *common)
+static int finish_run(
+        struct probe_run *run, const struct probe_arguments *arguments, const struct common_options *common)
 {
 	struct probe_document *document = &run->document;
 	const struct host *host = run->survey->host;
 	verdict_judge(&document->request, &document->evidence, &run->report, run->arena, &document->verdict);
 	tell_ineffective_drill(run);
+	probe_progress_end();
 	/* Where nothing was tried, the message says all there is to say. */
 	if (common->json || status_of(document) != EXIT_NOTHING || document->request.mode == MODE_PEER)
-		print_probe(document, common, "live", host ? &host->facts : NULL);
+		probe_output_print(document, common, "live", host ? &host->facts : NULL);
 	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
 		complain("%s", run->error.text);
+	bool traced = !probe_output_trace(document, arguments->trace);
 	if (watcher_signal())
 		return EXIT_INTERRUPTED;
-	return status_of(document);
+	return traced ? status_of(document) : EXIT_NOTHING;
 }
 
 /* Nothing was tried because of `step`: the document says why, and standard error too. */
@@ -312,16 +308,18 @@ static int give_up(const struct probe_arguments *arguments, const struct common_
 	else
 		resource_end(run, failed, error->code);
 	run_failed(run, error->code, error);
-	finish_run(run, common);
+	finish_run(run, arguments, common);
 	return error->code == -EINTR ? EXIT_INTERRUPTED : EXIT_NOTHING;
 }
 
 static int run_once(const struct probe_arguments *arguments, const struct common_options *common)
 {
 	struct probe_run *run = run_new(arguments->arena, &arguments->settings, &arguments->survey);
+	if (run)
+		run->progress = probe_progress;
 	int result = run ? probe_run(run) : -ENOMEM;
 	if (!result)
-		return finish_run(run, common);
+		return finish_run(run, arguments, common);
 	struct error error;
 	error_set(&error, result, "the probe cannot start");
 	return give_up(arguments, common, "fork", &error);
@@ -342,7 +340,7 @@ static int serve_one(
 		complain("%s", run->error.text);
 		return -1;
 	}
-	return finish_run(run, common);
+	return finish_run(run, arguments, common);
 }
 
 static int serve_peers(

@@ -35,6 +35,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID" },
 	/* probe */
 	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device" },
+	{ "probe-drill-no-effect", SEVERITY_INFO, "a drill was tried, and this device does not show it" },
 	{ "probe-other-event", SEVERITY_INFO, "an asynchronous event spoke of another port or queue pair" },
 	/* functions */
 	{ "adapter-on-several-pci-paths", SEVERITY_INFO,

@@ -230,6 +230,19 @@ static const struct field statistic_fields[] = {
 };
 static RECORD(statistic_record, statistic, statistic_fields);
 
+static const struct field bucket_fields[] = {
+	FIELD(NUMBER, struct histogram_bucket, from_ns, "begin of the range"),
+	FIELD(NUMBER, struct histogram_bucket, to_ns, "its end"),
+	FIELD(NUMBER, struct histogram_bucket, requests, "requests that took so long"),
+};
+static RECORD(bucket_record, histogram_bucket, bucket_fields);
+
+static const struct field histogram_fields[] = {
+	FIELD(NUMBER, struct histogram, bytes, "payload"),
+	FIELD_OF(RECORDS, struct histogram, buckets, bucket_record, "ranges of the time from post to completion taken"),
+};
+static RECORD(histogram_record, histogram, histogram_fields);
+
 static const struct field device_sample_fields[] = {
 	FIELD(TEXT, struct device_sample, moment,
 	        "idle: after a success; first, second: while a request is outstanding"),
@@ -387,6 +400,7 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, queue_full, "posts refused by a full send queue and tried again"),
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
+	FIELD_OF(RECORDS, struct evidence, histograms, histogram_record, "how often a request took how long"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
 	FIELD_OF(RECORDS, struct evidence, device_samples, device_sample_record, "what the device said of its queues"),
 	FIELD_OF(RECORDS, struct evidence, async_events, async_event_record, "asynchronous events"),

@@ -155,6 +155,17 @@ struct statistic {
 	struct num min_ns, median_ns, p99_ns, max_ns;
 };
 
+/* How often a request of this size took so long, from post to completion taken. */
+struct histogram_bucket {
+	struct num from_ns, to_ns; /* `to` is not in it, but of the last */
+	struct num requests;
+};
+
+struct histogram {
+	struct num bytes;
+	LIST(struct histogram_bucket) buckets; /* equally wide up to the 99th percentile, one for what is above */
+};
+
 /*
  * What the device itself said about the queues of the initiator at one moment: hints, until the rules in
  * probe/inspection.h were kept. Queue counters count blocks of 64 bytes modulo 2^16, as the doorbell record does.
@@ -290,6 +301,7 @@ struct evidence {
 	struct num completions_undelivered; /* taken, of an outstanding request, and not handed to whom waits for it */
 	struct num queue_full; /* how often a post was refused because the send queue was full, and tried again */
 	LIST(struct statistic) statistics;
+	LIST(struct histogram) histograms;   /* of sizes with requests enough */
 	LIST(struct lag_member) lag_members; /* none: no LAG, or not tried */
 	struct observers observers;
 	LIST(struct device_sample) device_samples;

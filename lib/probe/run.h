@@ -35,8 +35,9 @@ struct probe_run {
 	const struct survey *survey;
 	struct probe_document document;
 	struct report report;
-	struct deviation deviation; /* of this end; all zero but in a drill */
-	uint64_t epoch_ns;          /* CLOCK_MONOTONIC at the start */
+	void (*progress)(const struct probe_run *run); /* called by the watching parent now and then; may be NULL */
+	struct deviation deviation;                    /* of this end; all zero but in a drill */
+	uint64_t epoch_ns;                             /* CLOCK_MONOTONIC at the start */
 	struct run_step step;
 	const struct probe_run *outer; /* the run that this one is a part of, which the parent watches; NULL: none */
 	int stop;                      /* the signal that asked for an end; 0: none */

@@ -77,6 +77,40 @@ static void add_statistic(struct probe_run *run, enum stage stage, size_t bytes,
 	};
 }
 
+static void add_bucket(struct arena *arena, struct histogram *histogram, int64_t from, int64_t to, const int64_t *end,
+        const int64_t **at)
+{
+	const int64_t *first = *at;
+	while (*at < end && **at < to)
+		++*at;
+	struct histogram_bucket *bucket = list_add(arena, &histogram->buckets);
+	if (bucket)
+		*bucket = (struct histogram_bucket){ num(from), num(to), num(*at - first) };
+}
+
+/* The long tail would make all other ranges one: what lies above the 99th percentile is counted apart. */
+void histogram_fill(struct arena *arena, struct histogram *histogram, const int64_t *sorted, size_t count)
+{
+	enum { RANGES = 16 };
+	const int64_t *at = sorted, *end = sorted + count;
+	int64_t least = sorted[0], most = sorted[count - 1], top = percentile(sorted, count, 99) + 1;
+	int64_t width = (top - least + RANGES - 1) / RANGES;
+	for (int64_t from = least; from < top; from += width)
+		add_bucket(arena, histogram, from, from + width < top ? from + width : top, end, &at);
+	if (at < end)
+		add_bucket(arena, histogram, top, most + 1, end, &at);
+}
+
+static void add_histogram(struct probe_run *run, size_t bytes, const int64_t *sorted, size_t samples)
+{
+	enum { ENOUGH = 20 };
+	struct histogram *histogram = samples >= ENOUGH ? list_add(run->arena, &run_evidence(run)->histograms) : NULL;
+	if (!histogram)
+		return;
+	histogram->bytes = num((int64_t)bytes);
+	histogram_fill(run->arena, histogram, sorted, samples);
+}
+
 void statistics_fill(struct probe_run *run, const struct layout *layout, const struct stage_times *times)
 {
 	autofree int64_t *values = calloc(layout->count, sizeof(*values));
@@ -84,6 +118,8 @@ void statistics_fill(struct probe_run *run, const struct layout *layout, const s
 		for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
 			size_t samples = collect(times + (size_t)i * layout->count, layout->count, stage, values);
 			add_statistic(run, stage, layout->series[i].bytes, values, samples);
+			if (stage == STAGE_TOTAL)
+				add_histogram(run, layout->series[i].bytes, values, samples);
 		}
 	}
 }

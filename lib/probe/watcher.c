@@ -238,6 +238,8 @@ static void follow(struct child *child)
 			return;
 		}
 		wait_child(child, TICK_MS);
+		if (child->run->progress)
+			child->run->progress(child->run);
 	}
 }
 

@@ -660,6 +660,37 @@ static void say_statistics(const struct out *out)
 	}
 }
 
+static void say_bar(const struct out *out, int64_t part, int64_t whole)
+{
+	enum { WIDTH = 48 };
+	int64_t length = whole > 0 && part > 0 ? (part < whole ? part : whole) * WIDTH / whole : 0;
+	if (part > 0 && !length)
+		length = 1;
+	for (int64_t i = 0; i < length; i++)
+		say(out, "%s", out->options->unicode ? "\xe2\x96\x88" : "#");
+}
+
+static void say_histogram(const struct out *out, const struct histogram *histogram)
+{
+	char from[DURATION_TEXT_SIZE];
+	int64_t most = 0;
+	list_each(bucket, &histogram->buckets)
+		most = bucket->requests.value > most ? bucket->requests.value : most;
+	say(out, "\nFrom post to completion taken, %" PRId64 " bytes: requests that took at least\n",
+	        histogram->bytes.value);
+	list_each(bucket, &histogram->buckets) {
+		say(out, "  %10s %8" PRId64 " ", format_duration(bucket->from_ns.value, from), bucket->requests.value);
+		say_bar(out, bucket->requests.value, most);
+		say(out, "\n");
+	}
+}
+
+static void say_histograms(const struct out *out)
+{
+	list_each(histogram, &out->evidence->histograms)
+		say_histogram(out, histogram);
+}
+
 /* ---- counters, events, buffer ---- */
 
 static void say_counters(const struct out *out)
@@ -771,6 +802,7 @@ int probe_print(FILE *stream, const struct probe_document *document, const struc
 	say_setup(&out);
 	say_operations(&out);
 	say_statistics(&out);
+	say_histograms(&out);
 	say_counters(&out);
 	say_events(&out);
 	say_buffer(&out);

@@ -385,6 +385,16 @@ static void out_of_sequence(struct local_qp *l)
 	answer(l, PK_NAK, l->qp->rcv_psn, NAK_SEQUENCE);
 }
 
+/* Every packet of a message but its last is as long as the path MTU, and none is longer (IBTA 9.7.4.1.6). */
+static bool has_wrong_length(const struct local_qp *l, const struct packet *p)
+{
+	uint32_t mtu = path_mtu(l->qp);
+
+	if (p->op != PK_WRITE && p->op != PK_SEND)
+		return false;
+	return p->len > mtu || (!(p->flags & PF_LAST) && p->len != mtu);
+}
+
 void responder_packet(struct local_qp *l, const struct packet *p)
 {
 	const struct fab_qp *qp = l->qp, *src = qp_by_number(p->src_qpn);
@@ -399,6 +409,8 @@ void responder_packet(struct local_qp *l, const struct packet *p)
 		out_of_sequence(l);
 	else if (d < 0)
 		duplicate(l, p);
+	else if (has_wrong_length(l, p))
+		refuse(l, p, NAK_INVALID);
 	else if (p->op == PK_WRITE)
 		receive_write(l, p);
 	else if (p->op == PK_SEND)

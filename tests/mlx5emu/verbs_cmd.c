@@ -194,13 +194,20 @@ static int dealloc_pd(int ctx, struct cmd_buf *b)
 	return 0;
 }
 
+/* What may be written to from afar must be writable here (kernel, ib_check_mr_access()). */
+static bool access_is_valid(uint32_t access)
+{
+	return !(access & (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)) ||
+	       access & IB_UVERBS_ACCESS_LOCAL_WRITE;
+}
+
 static int reg_mr(int ctx, struct cmd_buf *b)
 {
 	const struct ib_uverbs_reg_mr *q = b->in;
 	struct ib_uverbs_reg_mr_resp r;
 	struct fab_mr *mr;
 
-	if (!obj_at(TABLE_PD, q->pd_handle))
+	if (!obj_at(TABLE_PD, q->pd_handle) || !access_is_valid(q->access_flags))
 		return EINVAL;
 	mr = obj_alloc(TABLE_MR, emu.ctx[ctx].dev, (uint16_t)ctx);
 	if (!mr)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe_output.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "render/json.h"
+#include "render/probe_text.h"
+#include "render/report_text.h"
+#include "render/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+void probe_output_print(const struct probe_document *document, const struct common_options *common, const char *origin,
+        const struct host_facts *facts)
+{
+	if (common->json) {
+		print_document("rdmadiag.probe", common, origin, facts, &probe_record, document, document->report);
+		return;
+	}
+	setlocale(LC_CTYPE, "");
+	struct probe_print_options options = { .color = use_color(common), .unicode = probe_print_unicode() };
+	probe_print(stdout, document, &options);
+	if (!document->report->findings.count)
+		return;
+	putchar('\n');
+	report_print_findings(document->report, stdout, options.color);
+}
+
+static int write_text(const char *path, const char *text, struct error *error)
+{
+	struct file_replacement file = { .fd = -1 };
+	int result = file_replace_open(path, &file, error);
+	if (result)
+		return result;
+	result = file_write_all(file.fd, text, strlen(text));
+	if (!result)
+		return file_replace_commit(&file, 0644, error);
+	file_replace_abort(&file);
+	return error_set(error, result, "%s", path);
+}
+
+int probe_output_trace(const struct probe_document *document, const char *path)
+{
+	if (!path)
+		return 0;
+	struct error error = { 0 };
+	json_object *object = trace_document(document);
+	autofree char *text = object ? json_text(object, false) : NULL;
+	json_object_put(object);
+	int result = text ? write_text(path, text, &error) : error_set(&error, -ENOMEM, "%s", path);
+	if (!result)
+		return 0;
+	complain("%s", error.text);
+	return -1;
+}
+
+/* ---- progress ---- */
+
+static bool shown;
+
+void probe_progress(const struct probe_run *run)
+{
+	enum { QUIET_NS = 1000000000, EVERY_NS = 200000000 };
+	static int64_t last;
+	int64_t now = run_now(run);
+	const struct evidence *evidence = &run->document.evidence;
+	if (now < QUIET_NS || now - last < EVERY_NS || !evidence->operations_posted.known || !isatty(STDERR_FILENO))
+		return;
+	int64_t total = run->document.request.count.value * run->document.request.sizes.count;
+	last = now;
+	shown = true;
+	fprintf(stderr, "\r%" PRId64 " of %" PRId64 " requests, %" PRId64 " s \033[K",
+	        evidence->operations_completed.value + evidence->operations_reclaimed.value, total, now / 1000000000);
+}
+
+void probe_progress_end(void)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+	shown = false;
+}

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every drill on soft RoCE, in loopback and those of the target with a peer: the verdict that the table wants.
+. tests/guest/lib.sh
+. tests/guest/probe-lib.sh
+. tests/drills.sh
+probe_setup
+
+# verdict_is DESCRIPTION OUTCOME LAYER CONFIDENCE STATUS
+verdict_is() {
+	is "$status" "$5" "$1: status"
+	holds "$1: $2, $3, $4" "v['outcome'] == '$2' and v['layer'] == '$3' and v['confidence'] in '$4'.split('|')"
+}
+
+is "$("$RDMADIAG" probe --drill list | cut -d' ' -f1)" "$(drills_table | cut -d' ' -f1)" "the list has the drills of the table"
+probe --drill none
+is "$status" 2 "there is no drill of that name: status"
+
+while read -r name outcome layer confidence; do
+	probe -d rxe0 --drill "$name"
+	verdict_is "$name" "$outcome" "$layer" "$confidence" 1
+	holds "$name: the document says which drill it was, the verdict does not need it" "d['request']['drill'] == '$name'"
+	sed "s/\"drill\": *\"$name\"/\"drill\":null/" "$document" >"$work/nameless"
+	"$RDMADIAG" probe -j --judge "$work/nameless" >"$document"
+	status=$?
+	verdict_is "$name without its name" "$outcome" "$layer" "$confidence" 1
+done < <(drills_table)
+
+probe -d rxe0 --drill mtu --size 64
+is "$status" 0 "a drill that cannot show: status"
+holds "a drill that cannot show: it is said" \
+	"v['outcome'] == 'ok' and any(f['id'] == 'probe-drill-no-effect' and 'mtu' in f['message'] for f in d['findings'])"
+like "$("$RDMADIAG" probe -d rxe0 --drill mtu --size 64)" 'had no effect here' "a drill that cannot show: people are told as well"
+
+listen
+for name in mr-access qp-access rnr peer-vanishes mtu wrong-qpn wrong-psn; do
+	peer --timeout 3000 --drill "$name"
+	read -r _ outcome layer confidence < <(drills_table | grep "^$name ")
+	verdict_is "$name with a peer" "$outcome" "$layer" "$confidence" 1
+done
+peer --timeout 3000 --drill remote-without-local-write
+verdict_is "remote-without-local-write with a peer" not-run remote-application confirmed 1
+peer
+holds "the listener serves on after all of them" "fine()"
+unlisten
+
+probe -d rxe0 --target-device rxe2 --drill early-reuse
+verdict_is "early-reuse over the wire" corrupt application likely 1
+no_objects_left "nothing is left in the kernel"
+done_testing

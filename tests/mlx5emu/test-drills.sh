@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every drill on the software device: the same verdicts as on soft RoCE, but where an adapter does otherwise.
+# shellcheck source=tests/mlx5emu/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/drills.sh
+. "$here/../drills.sh"
+
+RDMADIAG=${RDMADIAG:-$here/../../build/rdmadiag}
+if [ ! -x "$RDMADIAG" ]; then
+	echo "1..0 # SKIP no rdmadiag, build it first"
+	exit 0
+fi
+document=$scratch/document
+
+# drill NAME STATUS EXPRESSION [RUN OPTION...]
+drill() {
+	local name=$1 wanted=$2 expression=$3
+	shift 3
+	timeout 60 "$run" "$@" "$RDMADIAG" probe -j --drill "$name" >"$document" 2>"$scratch/out"
+	status=$?
+	status=$status python3 "$here/../guest/probe-holds.py" "$document" "$expression and s == $wanted" >>"$scratch/out" 2>&1
+	ok $? "$name: $expression" "$scratch/out"
+}
+
+while read -r name outcome layer confidence; do
+	case $name in
+	drain-before-rearm)
+		# arming tells the adapter how far the program came, and it raises the event for what lies behind that
+		drill "$name" 0 "v['outcome'] == 'ok' and any(f['id'] == 'probe-drill-no-effect' for f in d['findings'])"
+		;;
+	*)
+		drill "$name" 1 "(v['outcome'], v['layer']) == ('$outcome', '$layer') and v['confidence'] in '$confidence'.split('|')"
+		;;
+	esac
+done < <(drills_table)
+
+finish

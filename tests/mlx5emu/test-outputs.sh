@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a probe leaves for people: the trace file, statistics, histogram and progress.
+# shellcheck source=tests/mlx5emu/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+RDMADIAG=${RDMADIAG:-$here/../../build/rdmadiag}
+if [ ! -x "$RDMADIAG" ]; then
+	echo "1..0 # SKIP no rdmadiag, build it first"
+	exit 0
+fi
+trace=$scratch/trace document=$scratch/document
+
+# traced NAME OPTION... - the trace of that run is valid
+traced() {
+	local name=$1
+	shift
+	rm -f "$trace"
+	"$run" "$RDMADIAG" probe -j --trace "$trace" "$@" >"$document" 2>"$scratch/out"
+	python3 "$here/../trace-valid.py" "$trace" "$document" >>"$scratch/out" 2>&1
+	ok $? "trace: $name" "$scratch/out"
+}
+traced "two requests"
+traced "chains, unsignaled, on several queue pairs" --batch 3 --count 20 --qps 2 --signal-every 4
+traced "a request that failed" --drill bad-rkey
+traced "a request that did not end" --drill no-poll
+traced "requests that were refused" --drill sq-full
+traced "nothing posted" --drill remote-without-local-write
+"$run" "$RDMADIAG" probe --trace "$scratch/no/such/directory" >/dev/null 2>"$scratch/out"
+[ $? -eq 3 ]
+ok $? "trace: a file that cannot be written: status 3"
+"$RDMADIAG" probe --judge "$document" --trace "$trace" >"$scratch/out" 2>&1
+python3 "$here/../trace-valid.py" "$trace" "$document" >>"$scratch/out" 2>&1
+ok $? "trace: of a recorded document" "$scratch/out"
+
+"$run" "$RDMADIAG" probe -j --count 300 --size 64,5000 >"$document" 2>"$scratch/out"
+python3 - "$document" >>"$scratch/out" 2>&1 <<'END'
+import json, sys
+e = json.load(open(sys.argv[1]))["evidence"]
+total = {s["bytes"]: s for s in e["statistics"] if s["stage"] == "total"}
+assert set(total) == {64, 5000} and all(s["samples"] == 300 for s in total.values())
+for h in e["histograms"]:
+    s, b = total[h["bytes"]], h["buckets"]
+    assert sum(x["requests"] for x in b) == 300, b
+    assert b[0]["from_ns"] == s["min_ns"] and b[-1]["to_ns"] == s["max_ns"] + 1
+    assert all(x["to_ns"] == y["from_ns"] for x, y in zip(b, b[1:]))
+    assert len(b) <= 18 and sum(x["requests"] for x in b if x["from_ns"] > s["p99_ns"]) <= 3
+assert len(e["histograms"]) == 2
+END
+ok $? "histogram: every request in one range, from the smallest to the largest" "$scratch/out"
+"$run" "$RDMADIAG" probe --count 100 --size 64 >"$scratch/out" 2>"$scratch/errors"
+grep -q 'bytes: requests that took at least' "$scratch/out" && grep -q '^  total  *64  *100 ' "$scratch/out"
+ok $? "histogram and statistics in the text" "$scratch/out"
+[ ! -s "$scratch/errors" ]
+ok $? "no progress where standard error is no terminal" "$scratch/errors"
+# a terminal of its own; late requests make the run long enough
+script -qec "$run --fault late:30ms $RDMADIAG probe --count 40 --size 64 >$scratch/out" /dev/null >"$scratch/terminal" 2>&1
+grep -aq '[0-9] of 40 requests' "$scratch/terminal" && ! grep -q 'of 40 requests' "$scratch/out"
+ok $? "progress on a terminal, and not in the result" "$scratch/terminal"
+finish
