@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOCUMENTS_LIMIT = 4096, ARENA_SIZE = 256 << 20 };
+enum { DOCUMENTS_LIMIT = 4096, ARENA_SIZE = 256 << 20, VALUES_LIMIT = 4 * JSON_VALUES_LIMIT };
 
 static void free_documents(json_object **documents, size_t count)
 {
@@ -24,12 +24,17 @@ static void free_documents(json_object **documents, size_t count)
 
 static int load(const char *const *files, size_t count, json_object **documents, struct error *error)
 {
+	size_t values = 0;
 	for (size_t i = 0; i < count; i++) {
 		autofree char *text = NULL;
 		size_t length = 0;
 		int result = file_read(files[i], &text, &length, error);
 		if (result)
 			return result;
+		values += json_values(text, length);
+		if (values > VALUES_LIMIT)
+			return error_say(error, -EFBIG, "%s: the documents hold more than %d values together", files[i],
+			        VALUES_LIMIT);
 		documents[i] = json_parse(text, length, files[i], error);
 		if (!documents[i])
 			return error->code;

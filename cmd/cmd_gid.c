@@ -2,7 +2,6 @@
 #include "cmd_gid.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "check/gid.h"
 #include "gid/address.h"
 #include "gid/choose.h"
@@ -133,20 +132,15 @@ static void freep_json(json_object **object)
 
 static int read_earlier(const char *path, struct arena *arena, struct gid_document *document, struct error *error)
 {
-	autofree char *text = NULL;
-	size_t length = 0;
-	int result = file_read(path, &text, &length, error);
+	autocall(freep_json) json_object *object = NULL;
+	int result = json_read_file(path, &gid_record, arena, document, &object, error);
 	if (result)
 		return result;
-	autocall(freep_json) json_object *object = json_parse(text, length, path, error);
-	if (!object)
-		return error->code;
 	json_object *schema = NULL;
-	if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, "schema", &schema) ||
-	        !json_object_is_type(schema, json_type_string) ||
+	if (!json_object_object_get_ex(object, "schema", &schema) || !json_object_is_type(schema, json_type_string) ||
 	        strcmp(json_object_get_string(schema), "rdmadiag.gid") != 0)
 		return error_say(error, -EINVAL, "%s: not a document of 'rdmadiag gid --json'", path);
-	return record_from_json(&gid_record, object, arena, document, error);
+	return 0;
 }
 
 static int compare(const struct gid_request *request, struct gid_look *look, struct error *error)

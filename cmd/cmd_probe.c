@@ -2,7 +2,6 @@
 #include "probe_output.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "model/evidence.h"
 #include "probe/drill.h"
 #include "probe/listener.h"
@@ -224,14 +223,8 @@ static int status_of(const struct probe_document *document)
 
 static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
 {
-	size_t length = 0;
-	autofree char *text = NULL;
-	int result = file_read(path, &text, &length, error);
-	json_object *object = result ? NULL : json_parse(text, length, path, error);
-	if (!object)
-		return error->code;
-	json_object *evidence;
-	result = record_from_json(&probe_record, object, arena, document, error);
+	json_object *object, *evidence;
+	int result = json_read_file(path, &probe_record, arena, document, &object, error);
 	if (!result && !json_object_object_get_ex(object, "evidence", &evidence))
 		result = error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", path);
 	json_object_put(object);

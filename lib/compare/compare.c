@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_LIMIT = 512 };
+/* Stands for a list with elements in the row of the list itself: they have rows of their own. */
+static const char filled_list[] = "[...]";
 
 static const struct field compared_value_fields[] = {
 	FIELD(TEXT, struct compared_value, value, "the value as JSON, null: not there"),
@@ -43,7 +44,10 @@ RECORD(comparison_record, comparison, comparison_fields);
 /* Keys whose values differ between healthy nodes by nature. */
 static const char *const ignored_keys[] = { "hostname", "origin", "process", "node_guid", "sys_image_guid", "gid", "ip",
 	"ifindex", "lid", "partner_mac", "mac", "pid", "qpn", "psn", "sq_psn", "rq_psn", "rkey", "lkey",
-	"buffer_address", "wr_id", "clock", "tcp", "statistics", "evidence_items" };
+	"buffer_address", "wr_id", "clock", "tcp", "statistics", "evidence_items", "before", "after" };
+
+/* Of a finding, besides what it is and of what: these speak of this node's addresses and numbers. */
+static const char *const ignored_in_findings[] = { "message", "evidence", "advice" };
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -51,12 +55,21 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && !strcmp(text + length - end_length, end);
 }
 
-static bool is_ignored(const char *key)
+static bool is_one_of(const char *key, const char *const *keys, size_t count)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(ignored_keys); i++)
-		if (!strcmp(ignored_keys[i], key))
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(keys[i], key))
 			return true;
-	return ends_with(key, "_ns");
+	return false;
+}
+
+static bool is_ignored(const char *path, const char *key)
+{
+	static const char findings[] = "findings[";
+	if (!strncmp(path, findings, strlen(findings)) &&
+	        is_one_of(key, ignored_in_findings, ARRAY_SIZE(ignored_in_findings)))
+		return true;
+	return is_one_of(key, ignored_keys, ARRAY_SIZE(ignored_keys)) || ends_with(key, "_ns");
 }
 
 struct flattener {
@@ -80,47 +93,87 @@ static json_object *row(struct flattener *flattener, const char *path)
 	return values;
 }
 
-static void flatten_leaf(struct flattener *flattener, const char *path, json_object *value)
+static void put_value(struct flattener *flattener, const char *path, const char *value)
 {
 	json_object *values = row(flattener, path);
-	json_object *text = json_object_new_string(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+	json_object *text = json_object_new_string(value);
 	if (!values || !text || json_object_array_put_idx(values, flattener->document, text)) {
 		json_object_put(text);
 		flattener->failed = true;
 	}
 }
 
-/* What names an element of a list, by the keys that the documents use; false: only its position does. */
-static bool element_name(json_object *element, char *name, size_t size)
+static void flatten_leaf(struct flattener *flattener, const char *path, json_object *value)
 {
-	static const char *const keys[][3] = { { "device", "port", "index" }, { "device", "port", "consumer" },
+	put_value(flattener, path,
+	        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/* ---- lists ---- */
+
+enum { NAME_KEYS = 3 };
+
+static bool has_keys(json_object *element, const char *const keys[NAME_KEYS])
+{
+	for (size_t i = 0; i < NAME_KEYS && keys[i]; i++) {
+		json_object *part;
+		if (!json_object_object_get_ex(element, keys[i], &part) || !part)
+			return false;
+	}
+	return true;
+}
+
+/* What names an element of a list, by the keys that the documents use: malloc'ed, NULL: only its position does. */
+static char *element_name(json_object *element)
+{
+	static const char *const keys[][NAME_KEYS] = { { "device", "port", "index" }, { "device", "port", "consumer" },
 		{ "device", "port" }, { "id", "subject" }, { "what", "subject" }, { "side", "name" }, { "name" },
 		{ "number" }, { "id" }, { "side", "step" }, { "side", "to" }, { "step" }, { "address" }, { "path" },
 		{ "index" } };
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		size_t length = 0;
-		bool complete = true;
-		for (size_t k = 0; k < 3 && keys[i][k]; k++) {
-			json_object *part;
-			complete = complete && json_object_object_get_ex(element, keys[i][k], &part) && part;
-			if (complete && length < size)
-				length += (size_t)snprintf(name + length, size - length, "%s%s", k ? "/" : "",
-				        json_object_get_string(part));
-		}
-		if (complete)
-			return true;
+	size_t i = 0;
+	while (i < ARRAY_SIZE(keys) && !has_keys(element, keys[i]))
+		i++;
+	if (i == ARRAY_SIZE(keys))
+		return NULL;
+	char *name = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&name, &length);
+	for (size_t k = 0; stream && k < NAME_KEYS && keys[i][k]; k++)
+		fprintf(stream, "%s%s", k ? "/" : "",
+		        json_object_get_string(json_object_object_get(element, keys[i][k])));
+	if (stream)
+		fclose(stream);
+	return name;
+}
+
+/* The row that this element may have: a second of the same name is called name#2. */
+static char *free_place(struct flattener *flattener, const char *path, const char *name)
+{
+	for (size_t i = 1;; i++) {
+		char *place;
+		json_object *values;
+		int length =
+		        i == 1 ? asprintf(&place, "%s[%s]", path, name) : asprintf(&place, "%s[%s#%zu]", path, name, i);
+		if (length < 0)
+			return NULL;
+		if (!json_object_object_get_ex(flattener->table, place, &values) ||
+		        flattener->document >= json_object_array_length(values) ||
+		        !json_object_array_get_idx(values, flattener->document))
+			return place;
+		free(place);
 	}
-	return false;
 }
 
 static void flatten_element(struct flattener *flattener, const char *path, json_object *element, size_t index)
 {
-	char name[128], below[PATH_LIMIT];
-	if (!element_name(element, name, sizeof(name)))
-		snprintf(name, sizeof(name), "%zu", index);
-	int length = snprintf(below, sizeof(below), "%s[%s]", path, name);
-	if (length >= (int)sizeof(below))
+	char number[32];
+	snprintf(number, sizeof(number), "%zu", index);
+	autofree char *name = element_name(element);
+	autofree char *below = free_place(flattener, path, name ? name : number);
+	if (!below) {
+		flattener->failed = true;
 		return;
+	}
 	flatten_leaf(flattener, below, NULL); /* its presence is a fact of its own */
 	flatten(flattener, below, element);
 }
@@ -129,11 +182,11 @@ static void flatten_list(struct flattener *flattener, const char *path, json_obj
 {
 	size_t length = json_object_array_length(list);
 	if (!length || !json_object_is_type(json_object_array_get_idx(list, 0), json_type_object)) {
-		if (length)
-			flatten_leaf(flattener, path, list);
+		flatten_leaf(flattener, path, list);
 		return;
 	}
-	for (size_t i = 0; i < length; i++)
+	put_value(flattener, path, filled_list);
+	for (size_t i = 0; i < length && !flattener->failed; i++)
 		flatten_element(flattener, path, json_object_array_get_idx(list, i), i);
 }
 
@@ -141,11 +194,15 @@ static void flatten_object(struct flattener *flattener, const char *path, json_o
 {
 	json_object_object_foreach(object, key, value)
 	{
-		char below[PATH_LIMIT];
-		if (is_ignored(key) ||
-		        snprintf(below, sizeof(below), "%s%s%s", path, *path ? "." : "", key) >= (int)sizeof(below))
+		if (flattener->failed || is_ignored(path, key))
 			continue;
+		char *below;
+		if (asprintf(&below, "%s%s%s", path, *path ? "." : "", key) < 0) {
+			flattener->failed = true;
+			return;
+		}
 		flatten(flattener, below, value);
+		free(below);
 	}
 }
 
@@ -190,6 +247,15 @@ static int group_value(struct difference *difference, struct arena *arena, const
 	return strings_add(arena, &group->documents, document);
 }
 
+/* An empty list and one with elements: the elements tell. */
+static bool are_lists(const struct difference *difference)
+{
+	list_each(value, &difference->values)
+		if (!same_text(value->value, "[]") && !same_text(value->value, filled_list))
+			return false;
+	return true;
+}
+
 static int add_difference(struct comparison *comparison, struct arena *arena, const char *path, json_object *values)
 {
 	struct difference difference = { 0 };
@@ -200,7 +266,7 @@ static int add_difference(struct comparison *comparison, struct arena *arena, co
 		if (result)
 			return result;
 	}
-	if (difference.values.count < 2)
+	if (difference.values.count < 2 || are_lists(&difference))
 		return 0;
 	qsort(difference.values.items, difference.values.count, sizeof(*difference.values.items), by_frequency);
 	struct compared_value *last = difference.values.items[difference.values.count - 1];

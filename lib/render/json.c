@@ -2,6 +2,7 @@
 #include "render/json.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -420,10 +421,22 @@ static bool is_blank(const char *text, size_t length)
 	return true;
 }
 
+size_t json_values(const char *text, size_t length)
+{
+	size_t count = 1;
+	for (size_t i = 0; i < length; i++)
+		count += text[i] == ',' || text[i] == '[' || text[i] == '{';
+	return count;
+}
+
 json_object *json_parse(const char *text, size_t length, const char *source, struct error *error)
 {
 	if (length > INT32_MAX) {
 		error_say(error, -EFBIG, "%s: more than 2 GiB of JSON", source);
+		return NULL;
+	}
+	if (json_values(text, length) > JSON_VALUES_LIMIT) {
+		error_say(error, -EFBIG, "%s: more than %d values of JSON", source, JSON_VALUES_LIMIT);
 		return NULL;
 	}
 	json_tokener *tokener = json_tokener_new_ex(DEPTH_LIMIT);
@@ -447,6 +460,23 @@ json_object *json_parse(const char *text, size_t length, const char *source, str
 	error_say(error, -EINVAL, "%s: not valid JSON at byte %zu: %s", source, end, reason);
 	json_object_put(object);
 	return NULL;
+}
+
+int json_read_file(const char *path, const struct record *record, struct arena *arena, void *data, json_object **root,
+        struct error *error)
+{
+	autofree char *text = NULL;
+	size_t length = 0;
+	struct error inner = { 0 };
+	*root = NULL;
+	int result = file_read(path, &text, &length, error);
+	if (result)
+		return result;
+	*root = json_parse(text, length, path, error);
+	if (!*root)
+		return error->code;
+	result = record_from_json(record, *root, arena, data, &inner);
+	return result ? error_say(error, result, "%s: %s", path, inner.text) : 0;
 }
 
 /* ---- documents ---- */

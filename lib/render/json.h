@@ -24,10 +24,22 @@ int record_from_json(
         const struct record *record, json_object *object, struct arena *arena, void *data, struct error *error);
 
 /*
- * Parses `length` bytes of foreign JSON: valid UTF-8, one value, depth at most 32. The caller puts the result. NULL
- * with `error` that names `source`.
+ * Parses `length` bytes of foreign JSON: valid UTF-8, one value, depth at most 32, not more than JSON_VALUES_LIMIT
+ * values (each takes some 100 bytes, whatever it takes in the text). The caller puts the result. NULL with `error` that
+ * names `source`.
  */
+enum { JSON_VALUES_LIMIT = 4 << 20 };
 json_object *json_parse(const char *text, size_t length, const char *source, struct error *error);
+
+/* How many values a text may hold at most; commas and brackets in strings count too. */
+size_t json_values(const char *text, size_t length);
+
+/*
+ * A file that the user names (file_read()) into `data`, as record_from_json() does; every `error` names it. `root`, the
+ * parsed document, is the caller's to put also after an error, unless it is NULL then.
+ */
+int json_read_file(const char *path, const struct record *record, struct arena *arena, void *data, json_object **root,
+        struct error *error);
 
 /* The envelope of every document around its own part. */
 json_object *document_to_json(const char *schema, const char *origin, const struct host_facts *facts,

@@ -49,6 +49,42 @@ like "$errors" 'other.json: not a document of rdmadiag' "is named"
 document "$(printf 'e\\u001b[2J')" 20.31 v >"$dir/e.json"
 "$RDMADIAG" compare "$dir/a.json" "$dir/b.json" "$dir/e.json" >"$dir/out"
 unlike "$(cat -v "$dir/out")" '\^\[' "no control character of a document reaches the terminal"
+# Lists, names and paths as they may be.
+long=$(printf 'x%.0s' $(seq 600))
+gid_document() { # HOST ENTRIES [MORE]
+	echo "{\"schema\":\"rdmadiag.gid\",\"version\":1,\"host\":{\"hostname\":\"$1\"},\"entries\":$2${3-}}" >"$dir/$1.json"
+}
+gid_document p '[]'
+gid_document q 'null'
+gid_document r "[{\"name\":\"$long\",\"value\":1}]"
+gid_document s "[{\"name\":\"$long\",\"value\":2}]"
+gid_document t '[{"name":"a","value":1},{"name":"a","value":2}]'
+gid_document u '[{"name":"a","value":1},{"name":"a","value":3}]'
+gid_document v '[]' ',"path":"/dev/infiniband/uverbs0"'
+gid_document w '[]' ',"path":"/dev/infiniband/uverbs1"'
+gid_document x '[]' ',"findings":[{"id":"i","subject":"net:a","message":"192.0.2.1","evidence":[{"name":"n","value":"1"}]}]'
+gid_document y '[]' ',"findings":[{"id":"i","subject":"net:a","message":"192.0.2.2","evidence":[{"name":"n","value":"2"}]}]'
+status_is 1 "an empty list is not an unknown one" "$RDMADIAG" compare "$dir/p.json" "$dir/q.json"
+like "$output" '^entries$' "and it is named"
+status_is 1 "an element too many" "$RDMADIAG" compare "$dir/p.json" "$dir/r.json"
+unlike "$output" '^entries$' "is not one more difference of the list"
+status_is 1 "a name of 600 letters" "$RDMADIAG" compare "$dir/r.json" "$dir/s.json"
+like "$output" "^entries\\[$long\\]\\.value\$" "is compared and shown"
+status_is 1 "two elements of one name" "$RDMADIAG" compare "$dir/t.json" "$dir/u.json"
+like "$output" '^entries\[a#2\]\.value$' "are told apart"
+status_is 0 "and compare equal with themselves" "$RDMADIAG" compare "$dir/t.json" "$dir/t.json"
+status_is 1 "paths" "$RDMADIAG" compare "$dir/v.json" "$dir/w.json"
+like "$output" '"/dev/infiniband/uverbs0"' "have plain slashes"
+status_is 0 "one finding on two nodes speaks of two addresses" "$RDMADIAG" compare "$dir/x.json" "$dir/y.json"
+
+# A hundred nodes.
+for i in $(seq 100); do
+	document "n$i" "$([ "$i" = 42 ] && echo 20.35 || echo 20.39)" "$i" >"$dir/n$i.json"
+done
+status_is 1 "one of a hundred" "$RDMADIAG" compare "$dir"/n[0-9]*.json
+like "$output" '"20.35" +n42   <- odd one out$' "is found"
+like "$output" '^n42 is the odd one out in 1 of them$' "and named"
+
 mkfifo "$dir/fifo"
 status_is 3 "a FIFO" timeout 10 "$RDMADIAG" compare "$dir/a.json" "$dir/fifo"
 like "$errors" 'fifo: not a regular file' "does not block"
