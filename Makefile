@@ -130,7 +130,8 @@ INJECT_MAKE = $(MAKE) --no-print-directory O=$(O)/inject CFLAGS='-O1 -g $(SANITI
 inject: setup-check
 	$(Q)$(INJECT_MAKE) $(O)/inject/wrap.flags
 	$(Q)$(INJECT_MAKE) LDFLAGS=@$(O)/inject/wrap.flags EXTRA_OBJECTS=$(O)/inject/obj/tests/inject/wrap.o all
-	$(Q)RDMADIAG=$(abspath $(O))/inject/rdmadiag INJECT_SAMPLE=$(INJECT_SAMPLE) O=$(abspath $(O)) $(SRC)/tests/run-tests -T 3600 $(SRC)/tests/inject/test-inject
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC="$(CC)" all
+	$(Q)RDMADIAG=$(abspath $(O))/inject/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/mlx5emu INJECT_SAMPLE=$(INJECT_SAMPLE) O=$(abspath $(O)) $(SRC)/tests/run-tests -T 3600 $(SRC)/tests/inject/test-inject
 # what wrap.c defines is what the linker is told to wrap
 $(O)/wrap.flags: $(O)/obj/tests/inject/wrap.o $(SRC)/Makefile
 	$(Q)nm $< | sed -n 's/.* T __wrap_/-Wl,--wrap=/p' >$@
@@ -213,6 +214,7 @@ help:
 	@echo 'all (default)   build/rdmadiag             demo      topo, gid and probe on RDMA devices'
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
+	@echo 'inject INJECT_SAMPLE=100  every call fails once, in a build with sanitizers'
 	@echo 'bench           beside the peers, in the guest  fuzz T=60  every parser of foreign bytes'
 	@echo 'campaign N=1000 SEED=1  verdicts on random faults of a software mlx5 device'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
