@@ -12,9 +12,9 @@ import sys
 NETLINK_RDMA = 20
 REQUEST, ACK, DUMP = 1, 4, 0x300
 GET, PORT_GET, SYS_GET, CHARDEV, STAT_GET = 1, 5, 6, 15, 17
-QP_GET, CQ_GET, QP_RAW, CQ_RAW = 10, 12, 19, 20
+QP_GET, CQ_GET, MR_GET, QP_RAW, CQ_RAW, MR_RAW = 10, 12, 13, 19, 20, 21
 DEV_INDEX, DEV_NAME, PORT_INDEX, CHARDEV_TYPE = 1, 2, 3, 69
-RES_QP, QP_ENTRY, LQPN, CQN, RAW = 19, 20, 21, 61, 85
+RES_QP, QP_ENTRY, LQPN, RES_MR, MR_ENTRY, CQN, MRN, RAW = 19, 20, 21, 40, 41, 61, 62, 85
 count = 0
 
 
@@ -113,15 +113,23 @@ def main():
         request(QP_RAW, ACK, 31, dev, attr(PORT_INDEX, 1), attr(LQPN, qpn))
         + request(QP_RAW, ACK, 32, dev, attr(LQPN, qpn))
         + request(CQ_RAW, ACK, 33, dev, attr(CQN, 0))
+        + request(MR_GET, DUMP, 34, dev)
     )
-    got = receive(sock, [31, 32, 33])
+    got = receive(sock, [31, 32, 33, 34])
+    mrn = struct.unpack("=I", attributes(attributes(got[34][0][RES_MR])[MR_ENTRY])[MRN])[0]
+    sock.send(request(MR_RAW, ACK, 35, dev, attr(MRN, mrn)) + request(MR_RAW, ACK, 36, dev, attr(MRN, 0xFFFF)))
+    got.update(receive(sock, [35, 36]))
     if sys.argv[2] == "refused":
         ok(got[31] == [-1] and got[33] == [-1], "raw contexts are refused without CAP_NET_ADMIN")
+        ok(got[35] == [-1], "raw MR too")
     else:
         raw = got[31][0][RAW]
         ok(struct.unpack(">I", raw[16 + 20 + 8 : 16 + 20 + 12])[0] == qpn, "raw QP of another process, by its index")
         ok(got[32] == [-22], "a QP is asked for with its port")
         ok(RAW in got[33][0], "raw CQ without a port")
+        raw = got[35][0][RAW]
+        ok(len(raw) > 36 and struct.unpack(">H", raw[20:22])[0] * 4 <= len(raw) - 20, "raw MR: a resource dump")
+        ok(got[36] == [-22] or got[36] == [-2], "no such MR")
     traffic.wait()
     print(f"1..{count}")
 

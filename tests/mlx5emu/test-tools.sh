@@ -50,6 +50,12 @@ done
 port=$((port + 1))
 works "ib_write_lat over InfiniBand" "$run" --device mlx5_0:link=ib "$scratch/pair" $port ib_write_lat -n 50
 port=$((port + 1))
+works "ibv_rc_pingpong over InfiniBand, by GID" "$run" --device mlx5_0:link=ib "$scratch/pair" $port ibv_rc_pingpong -g 0 -n 50
+port=$((port + 1))
+works "ib_send_bw over InfiniBand, by GID" "$run" --device mlx5_0:link=ib "$scratch/pair" $port ib_send_bw -x 0 -n 50
+port=$((port + 1))
+works "ib_send_bw with events" "$run" "$scratch/pair" $port ib_send_bw -x 3 -n 100 -e
+port=$((port + 1))
 works "ibv_rc_pingpong with events" "$run" "$scratch/pair" $port ibv_rc_pingpong -g 3 -n 100 -e
 works "ibv_devices" "$run" --device mlx5_0 --device mlx5_1 ibv_devices
 grep -q mlx5_1 "$scratch/out"
