@@ -338,6 +338,7 @@ static int read_from_verbs(struct reader *reader, const struct gid_read_options 
 	struct verbs_answer *answer = arena_new_object(reader->host->arena, struct verbs_answer);
 	if (!answer)
 		return -ENOMEM;
+	answer->port_count = reader->device->last_port;
 	int result = origin_verbs(
 	        reader->origin, reader->host->arena, reader->device->name, VERBS_PORTS | VERBS_GIDS, answer, error);
 	if (result == -ENOMEM)

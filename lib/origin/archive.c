@@ -146,7 +146,7 @@ int archive_load(struct tree *tree, int fd, const char *path, struct error *erro
 {
 	autocall(free_archive) struct archive *archive = new_reader();
 	if (!archive)
-		return error_set(error, -ENOMEM, "%s", path);
+		return error_say(error, -ENOSYS, "%s: an archive, and libarchive cannot be loaded: unpack it", path);
 	struct loader loader = { .tree = tree, .archive = archive, .path = path, .error = error };
 	if (archive_read_open_fd(archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
 		return broken(&loader);

@@ -44,9 +44,9 @@ void host_free(struct host *host)
 
 /* ---- sources ---- */
 
-static int read_devices(struct origin *origin, struct host *host)
+static int read_devices(struct origin *origin, struct host *host, bool chardevs)
 {
-	int error = rdma_nl_read(origin, host);
+	int error = rdma_nl_read(origin, host, chardevs);
 	if (error && !host->devices.count) {
 		report_missing(&host->report, "rdma netlink", "host", error,
 		        "no answer from NETLINK_RDMA (%s), devices are read from sysfs", strerror(-error));
@@ -232,7 +232,7 @@ static bool is_described(struct rdma_device *device)
 static int run_briefly(struct origin *origin, struct collecting *collecting, struct error *error)
 {
 	struct host *host = collecting->host;
-	int result = read_devices(origin, host);
+	int result = read_devices(origin, host, false);
 	if (result)
 		return error_set(error, result, "listing RDMA devices");
 	read_links(origin, host);
@@ -262,7 +262,7 @@ static int run(struct origin *origin, void *data, struct error *error)
 		return run_briefly(origin, collecting, error);
 	origin_process(origin, host->arena, &host->process);
 	numa_read(origin, host);
-	int result = read_devices(origin, host);
+	int result = read_devices(origin, host, true);
 	if (result)
 		return error_set(error, result, "listing RDMA devices");
 	read_links(origin, host);

@@ -294,7 +294,7 @@ static int read_each(
 	return 0;
 }
 
-int rdma_nl_read(struct origin *origin, struct host *host)
+int rdma_nl_read(struct origin *origin, struct host *host, bool chardevs)
 {
 	origin_about(origin, "host");
 	int result = read_system(origin, host);
@@ -306,7 +306,8 @@ int rdma_nl_read(struct origin *origin, struct host *host)
 	result = read_each(origin, host, put_port_request, rdma_nl_parse_ports);
 	/* Without the class the request would have the kernel load ib_uverbs (device.c, ib_get_client_nl_info). */
 	struct strings classes;
-	if (!result && !origin_list(origin, host->arena, "sys/class/infiniband_verbs", &classes) && classes.count)
+	if (!result && chardevs && !origin_list(origin, host->arena, "sys/class/infiniband_verbs", &classes) &&
+	        classes.count)
 		result = read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev);
 	return result;
 }

@@ -9,8 +9,11 @@
 #include "model/host.h"
 #include "origin/origin.h"
 
-/* Adds the devices with all that netlink tells about them. 0, or a negative errno: then sysfs has to do. */
-int rdma_nl_read(struct origin *origin, struct host *host);
+/*
+ * Adds the devices with all that netlink tells about them; where their uverbs devices are only with `chardevs`. 0, or a
+ * negative errno: then sysfs has to do.
+ */
+int rdma_nl_read(struct origin *origin, struct host *host, bool chardevs);
 
 /* RDMA_NLDEV_CMD_SYS_GET: the netns mode. */
 int rdma_nl_parse_system(const void *data, size_t length, struct host *host);

@@ -191,7 +191,7 @@ static int query(struct verbs_devices *devices, struct ibv_context *context, str
 {
 	answer->provider = arena_strdup(arena, ibv_get_device_name(context->device));
 	int result = 0;
-	if (want & (VERBS_DEVICE | VERBS_PORTS))
+	if (want & VERBS_DEVICE || (want & VERBS_PORTS && !answer->port_count.known))
 		result = query_device(context, answer);
 	if (result)
 		return error_set(error, result, "%s: ibv_query_device_ex", device);

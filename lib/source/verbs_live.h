@@ -10,7 +10,8 @@ struct verbs_devices;
 
 /*
  * Opens the device, asks `want` (enum verbs_want), closes it. `devices` keeps libibverbs' list for the next call, NULL
- * at first. 0, -ENODEV when libibverbs does not know the device, or another negative errno; `error` says what was done.
+ * at first. A known answer->port_count spares asking the device for it. 0, -ENODEV when libibverbs does not know the
+ * device, or another negative errno; `error` says what was done.
  */
 int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
         struct verbs_answer *answer, struct error *error);
