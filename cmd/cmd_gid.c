@@ -103,7 +103,12 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 	if (look->path)
 		gid_path_parse(look->host->arena, request->to, look->path);
 	struct reading reading = { .request = request, .look = look };
-	struct collect_options options = { .brief = true, .more = read_more, .data = &reading };
+	struct collect_options options = {
+		.brief = true,
+		.expect_verbs = request->source != GID_SOURCE_SYSFS,
+		.more = read_more,
+		.data = &reading,
+	};
 	int result = collect_host(origin, look->host, &options, error);
 	if (!result && request->device && !collect_find_device(look->host, request->device))
 		result = say_unknown_device(look->host, request->device, error);
@@ -205,6 +210,8 @@ static int status_of(const struct gid_request *request, int collected, const str
 		return EXIT_INTERRUPTED;
 	if (collected)
 		return EXIT_NOTHING;
+	if (look->document->to && look->document->to->unknown)
+		return EXIT_NOTHING;
 	if (request->diff)
 		return look->document->changes.count ? EXIT_FOUND : EXIT_DONE;
 	return look->document->tables.count && has_gid(look->document) ? EXIT_DONE : EXIT_NOTHING;
@@ -265,11 +272,11 @@ static int parse_operand(const struct command *command, char *operand, struct gi
 static int check_request(
         const struct command *command, const struct gid_request *request, const struct common_options *common)
 {
-	uint8_t gid[16];
-	char address[IP_TEXT_SIZE];
-	if (request->to && snprintf(address, sizeof(address), "%.*s", (int)strcspn(request->to, "%"), request->to) &&
-	        gid_parse_ip(address, gid))
-		return usage_error(command, "--to: '%s' is no IPv4 or IPv6 address", request->to);
+	if (request->to && !gid_path_is_address(request->to))
+		return usage_error(command,
+		        "--to: '%s' is no IPv4 or IPv6 address, nor a GID of a RoCE port (names of hosts are not "
+		        "resolved)",
+		        request->to);
 	if (request->watch && (common->from || request->to || request->diff || request->explain || request->all))
 		return usage_error(command, "--watch goes with a device only");
 	return 0;

@@ -5,7 +5,6 @@
 #include "check/add.h"
 #include "gid/address.h"
 #include "gid/choose.h"
-#include "gid/path.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -179,92 +178,6 @@ static void check_full(const struct table_check *check)
 	report_advice(finding, "remove addresses or netdevs that are not needed on this port");
 }
 
-/* ---- several netdevs in one subnet ---- */
-
-static bool is_on_roce(const struct gid_document *document, const struct netdev *netdev)
-{
-	list_each(entry, &document->entries)
-		if (entry->link == netdev && (entry->type == GID_TYPE_ROCE_V2 || entry->type == GID_TYPE_ROCE_V1))
-			return true;
-	return false;
-}
-
-static const char *names_in_subnet(struct host *host, const struct address *address, const struct netdev **first)
-{
-	uint8_t own[16];
-	gid_from_address(address, own);
-	const char *names = NULL;
-	list_each(netdev, &host->netdevs) {
-		list_each(theirs, &netdev->addresses) {
-			uint8_t gid[16];
-			gid_from_address(theirs, gid);
-			if (theirs->family != address->family || theirs->prefix_length != address->prefix_length ||
-			        !gid_same_subnet(own, gid, address->prefix_length) || netdev->admin_up == FLAG_NO)
-				continue;
-			*first = *first ? *first : netdev;
-			names = names ? arena_printf(host->arena, "%s, %s", names, netdev->name) : netdev->name;
-			break;
-		}
-	}
-	return names;
-}
-
-static void report_subnet(struct host *host, const struct netdev *netdev, const struct address *address)
-{
-	const struct netdev *first = NULL;
-	const char *names = names_in_subnet(host, address, &first);
-	char subject[SUBJECT_SIZE], ip[IP_TEXT_SIZE];
-	uint8_t gid[16];
-	if (!names || first != netdev) /* once for each subnet */
-		return;
-	gid_from_address(address, gid);
-	gid_format_ip(gid, ip);
-	snprintf(subject, sizeof(subject), "net:%s", netdev->name);
-	struct finding *finding = check_add(&host->report, "gid-same-subnet", subject,
-	        "%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets "
-	        "may "
-	        "arrive at another adapter",
-	        names);
-	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, address->prefix_length);
-	report_advice(finding, "put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
-	                       "source-based routing");
-}
-
-static bool is_first_of_subnet(const struct netdev *netdev, uint32_t index)
-{
-	const struct address *address = netdev->addresses.items[index];
-	uint8_t own[16];
-	gid_from_address(address, own);
-	for (uint32_t i = 0; i < index; i++) {
-		uint8_t gid[16];
-		gid_from_address(netdev->addresses.items[i], gid);
-		if (netdev->addresses.items[i]->family == address->family &&
-		        gid_same_subnet(own, gid, address->prefix_length))
-			return false;
-	}
-	return true;
-}
-
-static void check_subnets(struct host *host, const struct gid_document *document)
-{
-	list_each(netdev, &host->netdevs) {
-		if (!netdev->addresses.count || !is_on_roce(document, netdev))
-			continue;
-		for (uint32_t i = 0; i < netdev->addresses.count; i++) {
-			const struct address *address = netdev->addresses.items[i];
-			uint8_t gid[16];
-			gid_from_address(address, gid);
-			enum gid_scope scope = gid_scope_of(gid);
-			/* IPv6 neighbour discovery answers on the netdev of the address only: no flux there. */
-			if (!gid_is_ipv4(gid) || scope == GID_SCOPE_LINK_LOCAL || scope == GID_SCOPE_LOOPBACK ||
-			        address->prefix_length == 32)
-				continue;
-			if (is_first_of_subnet(netdev, i) && netdevs_in_subnet(host, netdev, address) > 1)
-				report_subnet(host, netdev, address);
-		}
-	}
-}
-
 void check_gid(struct host *host, const struct gid_document *document)
 {
 	list_each(table, &document->tables) {
@@ -282,5 +195,5 @@ void check_gid(struct host *host, const struct gid_document *document)
 		check_full(&check);
 		check_node_guid(check.report, table->rdma);
 	}
-	check_subnets(host, document);
+	check_gid_subnets(host, document);
 }

@@ -8,5 +8,7 @@
 
 /* Adds findings on judged tables to host->report. */
 void check_gid(struct host *host, const struct gid_document *document);
+/* Of these: several adapters in one subnet. */
+void check_gid_subnets(struct host *host, const struct gid_document *document);
 
 #endif

@@ -171,6 +171,17 @@ struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
 	return vlan_below(host, netdev, plain ? 0 : STACK_DEPTH);
 }
 
+const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev)
+{
+	for (int depth = STACK_DEPTH; depth && netdev->lower_ifindex.known; depth--) {
+		const struct netdev *lower = host_netdev(host, netdev->lower_ifindex.value);
+		if (!lower || lower == netdev)
+			break;
+		netdev = lower;
+	}
+	return netdev;
+}
+
 static bool is_of_port(const struct netdev *netdev, const struct port *port)
 {
 	if (port->netdev_ifindex.known && num_is(netdev->ifindex, port->netdev_ifindex.value))

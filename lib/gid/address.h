@@ -29,6 +29,8 @@ const struct address *netdev_address(const struct netdev *netdev, const uint8_t 
 
 /* Netdevs whose frames no RoCE adapter can carry: tunnels, veth pairs and bridges of container engines. */
 bool netdev_is_overlay(const struct netdev *netdev);
+/* The netdev that it is stacked on at last (IFLA_LINK of VLANs, macvlans …), itself when on none. */
+const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev);
 /* VLAN id of frames sent through the netdev: its own, or of one below it, as the kernel looks for it. */
 struct num netdev_vlan(const struct host *host, const struct netdev *netdev);
 /* Is `netdev` the netdev of the port, or stacked on it, or a member below it? */

@@ -100,12 +100,13 @@ static bool has_address(const struct judge *judge, const struct gid_entry *entry
 static struct netdev *addressed_netdev(const struct judge *judge, const struct gid_entry *entry)
 {
 	const struct port *port = judge->table->rdma_port;
-	struct netdev *found = NULL;
+	struct netdev *found = named_netdev(judge->host, entry);
+	if (found && has_address(judge, entry, found))
+		return found;
+	found = NULL;
 	list_each(netdev, &judge->host->netdevs) {
 		if (!has_address(judge, entry, netdev))
 			continue;
-		if (is_named(entry, netdev))
-			return netdev;
 		bool silent = !entry->seen_netdev && !(entry->seen_ifindex.known && entry->seen_ifindex.value);
 		if (is_named_or_bonded(judge->host, entry, netdev) ||
 		        (silent && port && netdev_belongs_to_port(judge->host, netdev, port) == FLAG_YES))

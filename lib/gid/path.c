@@ -3,7 +3,9 @@
 
 #include "gid/address.h"
 #include "gid/choose.h"
+#include "gid/subnet.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -15,7 +17,10 @@ struct search {
 	const struct gid_document *document;
 	const struct gid_path *path;
 	struct gid_route *answer;
+	/* The route under consideration: */
+	const struct gid_lookup *route;
 	const struct netdev *out;
+	bool by_source;
 };
 
 __attribute__((format(printf, 2, 3))) static void answer_none(struct search *search, const char *reason, ...)
@@ -34,67 +39,95 @@ static const char *ip_text(struct search *search, const uint8_t gid[static 16])
 	return copy ? copy : "";
 }
 
-uint32_t netdevs_in_subnet(const struct host *host, const struct netdev *netdev, const struct address *address)
+/* ---- addresses that no route is asked for ---- */
+
+static bool is_multicast(const uint8_t gid[static 16])
 {
-	uint8_t own[16];
-	gid_from_address(address, own);
-	uint32_t count = 0;
-	list_each(other, &host->netdevs) {
-		bool in_subnet = false;
-		list_each(theirs, &other->addresses) {
-			uint8_t gid[16];
-			gid_from_address(theirs, gid);
-			in_subnet = in_subnet || (theirs->family == address->family &&
-			                                 theirs->prefix_length == address->prefix_length &&
-			                                 gid_same_subnet(own, gid, address->prefix_length));
-		}
-		count += in_subnet && (other == netdev || other->admin_up != FLAG_NO);
-	}
-	return count;
+	static const uint8_t broadcast[4] = { 255, 255, 255, 255 };
+	if (gid_is_ipv4(gid))
+		return (gid[12] & 0xf0) == 0xe0 || !memcmp(gid + 12, broadcast, sizeof(broadcast));
+	return gid[0] == 0xff;
+}
+
+static bool is_unspecified(const uint8_t gid[static 16])
+{
+	static const uint8_t zero[16];
+	return gid_is_ipv4(gid) ? !memcmp(gid + 12, zero, 4) : !memcmp(gid, zero, sizeof(zero));
+}
+
+static bool address_is_no_peer(struct search *search)
+{
+	const struct gid_path *path = search->path;
+	if (is_unspecified(path->to))
+		answer_none(search, "%s is no address of a peer", path->address);
+	else if (is_multicast(path->to) || num_is(path->route.type, RTN_MULTICAST) ||
+	         num_is(path->route.type, RTN_BROADCAST))
+		answer_none(search, "%s is a multicast or broadcast address", path->address);
+	else if (path->zone && !gid_path_zone(search->host, path))
+		answer_none(search, "there is no netdev %s", path->zone);
+	else if (!path->zone && !gid_is_ipv4(path->to) && gid_is_link_local(path->to, true))
+		answer_none(search, "a link-local address is on every link: say which with %s%%NETDEV", path->address);
+	else
+		return false;
+	return true;
 }
 
 /* ---- why no route leads there ---- */
 
-static bool route_is_unusable(struct search *search)
+static const char *discarded(int64_t type, int64_t error)
 {
-	const struct gid_path *path = search->path;
-	if (path->zone && !host_netdev_by_name(search->host, path->zone)) {
-		answer_none(search, "there is no netdev %s", path->zone);
-		return true;
-	}
-	if (!path->zone && !gid_is_ipv4(path->to) && gid_is_link_local(path->to, true)) {
-		answer_none(search, "a link-local address is on every link: say which with %s%%NETDEV", path->address);
-		return true;
-	}
-	if (path->error.known) {
-		answer_none(search, "no route to %s: %s", path->address, strerror((int)path->error.value));
-		return true;
-	}
-	switch (path->route_type.known ? path->route_type.value : RTN_UNICAST) {
+	switch (type) {
 	case RTN_BLACKHOLE:
+		return "of type blackhole";
 	case RTN_UNREACHABLE:
+		return "of type unreachable";
 	case RTN_PROHIBIT:
+		return "of type prohibit";
 	case RTN_THROW:
-		answer_none(search, "the route to %s discards packets", path->address);
-		return true;
-	case RTN_MULTICAST:
-	case RTN_BROADCAST:
-		answer_none(search, "%s is a multicast or broadcast address", path->address);
-		return true;
+		return "of type throw";
 	default:
-		return false;
+		break;
 	}
+	/* fib_props[] of net/ipv4/fib_semantics.c: what each type answers instead of a route. */
+	return error == EINVAL         ? "of type blackhole"
+	       : error == EHOSTUNREACH ? "of type unreachable"
+	       : error == EACCES       ? "of type prohibit"
+	                               : NULL;
+}
+
+static bool route_discards(struct search *search)
+{
+	const struct gid_lookup *route = &search->path->route;
+	const char *type = discarded(
+	        route->type.known ? route->type.value : RTN_UNICAST, route->error.known ? route->error.value : 0);
+	if (type)
+		answer_none(search, "the route to %s is %s: packets are discarded", search->path->address, type);
+	else if (route->error.known)
+		answer_none(search, "no route to %s", search->path->address);
+	return type || route->error.known;
+}
+
+static struct num neighbour_state(const struct search *search)
+{
+	const struct gid_hop *hop = &search->route->hop;
+	const uint8_t *next = hop->has_gateway ? hop->gateway : search->path->to;
+	list_each(neighbour, &search->path->neighbours)
+		if (num_is(search->out->ifindex, neighbour->ifindex.value) &&
+		        !memcmp(neighbour->ip, next, sizeof(neighbour->ip)))
+			return neighbour->state;
+	return (struct num){ 0 };
 }
 
 static bool neighbour_is_unresolved(struct search *search)
 {
-	const struct gid_path *path = search->path;
-	if (!path->neighbour.known || !(path->neighbour.value & (NUD_FAILED | NUD_INCOMPLETE)))
+	const struct gid_hop *hop = &search->route->hop;
+	struct num state = neighbour_state(search);
+	if (!state.known || !(state.value & (NUD_FAILED | NUD_INCOMPLETE)))
 		return false;
-	const char *hop = ip_text(search, path->has_gateway ? path->gateway : path->to);
-	answer_none(search, "the neighbour %s on %s is unresolved (%s): nothing answers %s there", hop,
-	        search->out->name, path->neighbour.value & NUD_FAILED ? "FAILED" : "INCOMPLETE",
-	        gid_is_ipv4(path->to) ? "ARP" : "neighbour discovery");
+	answer_none(search, "the neighbour %s on %s is unresolved (%s): nothing answers %s there",
+	        ip_text(search, hop->has_gateway ? hop->gateway : search->path->to), search->out->name,
+	        state.value & NUD_FAILED ? "FAILED" : "INCOMPLETE",
+	        gid_is_ipv4(search->path->to) ? "ARP" : "neighbour discovery");
 	return true;
 }
 
@@ -119,10 +152,13 @@ static bool is_usable(const struct gid_entry *entry)
 static int fitness(const struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_path *path = search->path;
+	const struct gid_lookup *route = search->route;
 	if (!sends_through(search, entry) || !is_usable(entry) || gid_is_ipv4(entry->bytes) != gid_is_ipv4(path->to))
 		return 0;
-	int fit = 1;
-	fit += path->has_source && !memcmp(entry->bytes, path->source, sizeof(path->source)) ? 8 : 0;
+	bool source = route->has_source && !memcmp(entry->bytes, route->source, sizeof(route->source));
+	if (search->by_source && !source)
+		return 0;
+	int fit = source ? 9 : 1;
 	fit += entry->type == GID_TYPE_ROCE_V2 ? 4 : 0;
 	fit += entry->scope != GID_SCOPE_LINK_LOCAL || gid_is_link_local(path->to, true) ? 2 : 0;
 	return fit + (entry->link == search->out);
@@ -156,9 +192,19 @@ static const struct gid_table *table_of_route(const struct search *search)
 	return NULL;
 }
 
+static const char *overlay_kind(const struct netdev *netdev)
+{
+	return netdev->kind_name ? netdev->kind_name : "a tunnel";
+}
+
 static void answer_without_entry(struct search *search)
 {
 	const struct gid_table *table = table_of_route(search);
+	if (netdev_is_overlay(search->out)) {
+		answer_none(search, "the route goes through %s (%s), through which no adapter sends RoCE",
+		        search->out->name, overlay_kind(search->out));
+		return;
+	}
 	if (!table) {
 		answer_none(
 		        search, "the route goes through %s, which is no netdev of an RDMA device", search->out->name);
@@ -184,14 +230,20 @@ static void answer_without_entry(struct search *search)
 static bool entry_is_unfit(struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_path *path = search->path;
-	if (path->has_gateway && entry->type == GID_TYPE_ROCE_V1) {
+	const struct gid_hop *hop = &search->route->hop;
+	if (netdev_is_overlay(search->out)) {
+		answer_none(search, "the route goes through %s (%s): the adapter does not encapsulate RoCE",
+		        search->out->name, overlay_kind(search->out));
+		return true;
+	}
+	if (hop->has_gateway && entry->type == GID_TYPE_ROCE_V1) {
 		answer_none(search,
 		        "the route goes through the router %s, which does not forward RoCE v1, and %s has no RoCE v2 "
 		        "entry",
-		        ip_text(search, path->gateway), search->out->name);
+		        ip_text(search, hop->gateway), search->out->name);
 		return true;
 	}
-	if (entry->scope == GID_SCOPE_LINK_LOCAL && (path->has_gateway || !gid_is_link_local(path->to, true))) {
+	if (entry->scope == GID_SCOPE_LINK_LOCAL && (hop->has_gateway || !gid_is_link_local(path->to, true))) {
 		answer_none(search, "%s is in another subnet, and the only entry of %s for it is link-local",
 		        path->address, search->out->name);
 		return true;
@@ -201,32 +253,59 @@ static bool entry_is_unfit(struct search *search, const struct gid_entry *entry)
 
 static const char *flux_warning(struct search *search, const struct gid_entry *entry)
 {
+	struct shared_subnets subnets = { 0 };
 	const struct address *address = netdev_address(search->out, entry->bytes);
-	uint32_t count = address ? netdevs_in_subnet(search->host, search->out, address) : 1;
-	if (count < 2)
+	if (!address || search->route->hop.has_gateway || gid_subnets_find(search->host->arena, search->host, &subnets))
+		return "";
+	const struct shared_subnet *subnet = gid_subnet_of(&subnets, search->out, address);
+	if (!subnet || !gid_subnet_has_flux(subnet))
 		return "";
 	const char *text = arena_printf(search->host->arena,
 	        "; %u netdevs have addresses in this subnet, so the peer's answers may arrive at another one (ARP "
 	        "flux)",
-	        count);
+	        subnet->members.count);
 	return text ? text : "";
+}
+
+/* An entry is bound to its netdev, so each path of the route has entries of its own. */
+static const char *other_paths(struct search *search)
+{
+	const struct gid_lookup *fib = &search->path->fib;
+	if (search->by_source || fib->hops.count < 2)
+		return "";
+	const char *text = "";
+	list_each(hop, &fib->hops) {
+		const struct netdev *netdev = hop->oif.known ? host_netdev(search->host, hop->oif.value) : NULL;
+		if (netdev && netdev != search->out && text)
+			text = arena_printf(search->host->arena, "%s%s%s", text, *text ? ", " : "; also paths through ",
+			        netdev->name);
+	}
+	return text ? text : "";
+}
+
+static const char *neighbour_note(const struct search *search)
+{
+	struct num state = neighbour_state(search);
+	if (!search->path->has_neighbours || (state.known && state.value != NUD_NONE))
+		return "";
+	return "; the neighbour has not been asked for yet";
 }
 
 static void answer_entry(struct search *search, const struct gid_entry *entry)
 {
-	const struct gid_path *path = search->path;
+	const struct gid_hop *hop = &search->route->hop;
 	struct gid_route *answer = search->answer;
-	const char *via = path->has_gateway ? arena_printf(search->host->arena, " and the router %s",
-	                                              ip_text(search, path->gateway))
-	                                    : "";
+	const char *via = hop->has_gateway ? arena_printf(search->host->arena, " and the router %s",
+	                                             ip_text(search, hop->gateway))
+	                                   : "";
 	answer->device = entry->device;
 	answer->port = entry->port;
 	answer->index = entry->index;
-	answer->reason = arena_printf(search->host->arena, "through %s%s, source %s, %s%s%s", search->out->name,
+	answer->reason = arena_printf(search->host->arena, "through %s%s, source %s%s, %s%s%s%s", search->out->name,
 	        via ? via : "", entry->ip ? entry->ip : entry->gid,
-	        entry->type ? gid_type_names[entry->type] : "unknown type",
-	        path->has_neighbours && !path->neighbour.known ? "; the neighbour has not been asked for yet" : "",
-	        flux_warning(search, entry));
+	        search->by_source ? " (only from there: rule by source, or VRF)" : "",
+	        entry->type ? gid_type_names[entry->type] : "unknown type", neighbour_note(search),
+	        flux_warning(search, entry), other_paths(search));
 }
 
 /* An address of this host: the entry that has it. */
@@ -248,24 +327,49 @@ static void answer_local(struct search *search)
 	answer_none(search, "%s is an address of this host: loopback", search->path->address);
 }
 
+/* False: the route leads to no entry. */
+static bool answer_by(struct search *search, const struct gid_lookup *route)
+{
+	search->route = route;
+	search->out = route->hop.oif.known ? host_netdev(search->host, route->hop.oif.value) : NULL;
+	const struct gid_entry *entry = search->out ? best_entry(search) : NULL;
+	if (!entry)
+		return false;
+	if (!neighbour_is_unresolved(search) && !entry_is_unfit(search, entry))
+		answer_entry(search, entry);
+	return true;
+}
+
+/* The first source whose route gets through; what hinders the others is of interest only when none does. */
+static bool answer_by_source(struct search *search)
+{
+	search->by_source = true;
+	bool found = false;
+	list_each(source, &search->path->sources)
+		if (!search->answer->device && !source->error.known && num_is(source->type, RTN_UNICAST))
+			found = answer_by(search, source) || found;
+	search->by_source = false;
+	return found;
+}
+
 static void choose(struct search *search)
 {
-	if (route_is_unusable(search))
+	const struct gid_lookup *route = &search->path->route;
+	if (address_is_no_peer(search))
 		return;
-	if (num_is(search->path->route_type, RTN_LOCAL)) {
+	if (!search->path->known) {
+		search->answer->unknown = true;
+		answer_none(search, "not known: the route to it could not be looked up");
+	} else if (num_is(route->type, RTN_LOCAL)) {
 		answer_local(search);
-		return;
+	} else if (!answer_by(search, route) && !answer_by_source(search) && !route_discards(search)) {
+		search->route = route;
+		search->out = route->hop.oif.known ? host_netdev(search->host, route->hop.oif.value) : NULL;
+		if (search->out)
+			answer_without_entry(search);
+		else
+			answer_none(search, "the route to %s names no netdev of this namespace", search->path->address);
 	}
-	search->out = search->path->oif.known ? host_netdev(search->host, search->path->oif.value) : NULL;
-	if (!search->out) {
-		answer_none(search, "the route to %s names no netdev of this namespace", search->path->address);
-		return;
-	}
-	const struct gid_entry *entry = best_entry(search);
-	if (!entry)
-		answer_without_entry(search);
-	else if (!neighbour_is_unresolved(search) && !entry_is_unfit(search, entry))
-		answer_entry(search, entry);
 }
 
 struct gid_route *gid_path_choose(struct host *host, const struct gid_document *document, const struct gid_path *path)
@@ -274,7 +378,16 @@ struct gid_route *gid_path_choose(struct host *host, const struct gid_document *
 	if (!answer)
 		return NULL;
 	answer->address = path->address;
-	struct search search = { .host = host, .document = document, .path = path, .answer = answer };
+	struct search search = {
+		.host = host, .document = document, .path = path, .answer = answer, .route = &path->route
+	};
 	choose(&search);
+	if (answer->unknown) {
+		int error = path->route.error.known ? (int)path->route.error.value : 0;
+		report_missing(&host->report, "to", "host", -error,
+		        error == ENOENT ? "the snapshot holds no lookup of the route to %s"
+		                        : "RTM_GETROUTE for %s failed",
+		        path->address);
+	}
 	return answer;
 }

@@ -11,6 +11,7 @@
 #include "gid/read.h"
 
 #include "gid/address.h"
+#include "gid/subnet.h"
 #include "source/verbs.h"
 
 #include <errno.h>
@@ -388,7 +389,7 @@ int gid_read(
 		if (!options->device || options->device == reader.device)
 			result = read_device(&reader, options);
 	}
-	return result;
+	return result ? result : gid_subnets_read(origin, host);
 }
 
 /* ---- --all ---- */

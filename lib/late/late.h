@@ -18,13 +18,13 @@ struct late_library {
 void *late_symbol(struct late_library *library, const char *name);
 
 /* Defines TYPE NAME(PARAMETERS), which answers OTHERWISE where the library is not installed. Arguments come last. */
-#define LATE(library, type, otherwise, name, parameters, ...) \
-	type name parameters                                  \
-	{                                                     \
-		static __typeof__(name) *real;                \
-		if (!real)                                    \
-			real = late_symbol(library, #name);   \
-		return real ? real(__VA_ARGS__) : otherwise;  \
+#define LATE(library, type, otherwise, name, parameters, ...)                                                          \
+	type name parameters                                                                                           \
+	{                                                                                                              \
+		static __typeof__(name) *real;                                                                         \
+		if (!real)                                                                                             \
+			real = late_symbol(library, #name);                                                            \
+		return real ? real(__VA_ARGS__) : otherwise;                                                           \
 	}
 
 #endif

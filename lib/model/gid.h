@@ -82,6 +82,7 @@ struct gid_route {
 	const char *device;
 	struct num port, index;
 	const char *reason;
+	bool unknown; /* not in the document: the kernel was not asked, or did not answer */
 };
 
 struct gid_change {

@@ -133,6 +133,11 @@ struct address {
 	uint32_t flags;    /* IFA_F_* */
 };
 
+/* net.ipv4.conf: what holds for a netdev, its own value and that of "all" combined as the kernel does. */
+struct arp_settings {
+	struct num ignore, announce, filter, rp_filter;
+};
+
 struct netdev {
 	const char *name;
 	struct num ifindex;
@@ -160,6 +165,7 @@ struct netdev {
 	struct bond_facts *bond_facts;  /* of LINK_BOND */
 	struct bond_slave *slave;       /* of a member of a bond */
 	LIST(struct address) addresses; /* RTM_GETADDR */
+	struct arp_settings *arp;       /* NULL: not read (only where several netdevs are in one subnet) */
 	/* set by the join: */
 	LIST(struct netdev) uppers, lowers; /* directly above and below, by name */
 	LIST(struct rdma_device) claimants; /* of a bond: the devices that reach it */

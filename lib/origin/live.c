@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ struct live {
 	struct origin origin;
 	const char *sysfs; /* what stands for /sys */
 	struct nl_socket sockets[2];
-	struct verbs_devices *devices; /* NULL until a device is opened */
+	struct verbs_devices *devices; /* NULL until they are listed */
+	pthread_t lister;
+	bool listing; /* `lister` fills `devices`, and nobody else touches it */
 };
 
 static struct live *live(struct origin *origin)
@@ -127,9 +130,34 @@ static int live_netlink(struct origin *origin, int protocol, struct nl_request *
 	return nl_exchange(socket, protocol, requests, count);
 }
 
+static void *list_devices(void *data)
+{
+	verbs_list(&((struct live *)data)->devices);
+	return NULL;
+}
+
+/*
+ * libibverbs takes a request and a reply for each device to list them: as long as links and addresses take together. A
+ * list that fails is tried again by the first query, which says why.
+ */
+static void live_expect_verbs(struct origin *origin)
+{
+	struct live *self = live(origin);
+	if (!self->devices && !self->listing)
+		self->listing = !pthread_create(&self->lister, NULL, list_devices, self);
+}
+
+static void wait_for_list(struct live *self)
+{
+	if (self->listing)
+		pthread_join(self->lister, NULL);
+	self->listing = false;
+}
+
 static int live_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
         struct verbs_answer *answer, struct error *error)
 {
+	wait_for_list(live(origin));
 	return verbs_query(&live(origin)->devices, arena, device, want, answer, error);
 }
 
@@ -155,6 +183,7 @@ static void live_close(struct origin *origin)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(live(origin)->sockets); i++)
 		nl_socket_close(&live(origin)->sockets[i]);
+	wait_for_list(live(origin));
 	verbs_devices_free(live(origin)->devices);
 	free(live(origin));
 }
@@ -167,6 +196,7 @@ static const struct origin_ops live_ops = {
 	.realpath = live_realpath,
 	.access = live_access,
 	.netlink = live_netlink,
+	.expect_verbs = live_expect_verbs,
 	.verbs = live_verbs,
 	.process = live_process,
 	.host = live_host,

@@ -266,6 +266,12 @@ void nl_requests_free(struct nl_request *requests, size_t count)
 	}
 }
 
+void origin_expect_verbs(struct origin *origin)
+{
+	if (origin->ops->expect_verbs)
+		origin->ops->expect_verbs(origin);
+}
+
 int origin_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
         struct verbs_answer *answer, struct error *error)
 {

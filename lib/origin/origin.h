@@ -119,6 +119,8 @@ struct nl_request {
 int origin_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
 void nl_requests_free(struct nl_request *requests, size_t count);
 
+/* Announces that origin_verbs() will follow: listing the devices goes on meanwhile. */
+void origin_expect_verbs(struct origin *origin);
 /*
  * The device opened and queried through libibverbs (`want`: enum verbs_want), or the recorded answers. 0 or negative
  * errno with `error`.

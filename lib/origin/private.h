@@ -21,6 +21,7 @@ struct origin_ops {
 	int (*realpath)(struct origin *origin, const char *path, char *buffer, size_t size);
 	int (*access)(struct origin *origin, const char *path);
 	int (*netlink)(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
+	void (*expect_verbs)(struct origin *origin); /* NULL: nothing to prepare */
 	int (*verbs)(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
 	        struct verbs_answer *answer, struct error *error);
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts);

@@ -145,6 +145,11 @@ static void print_choices(FILE *stream, const struct gid_document *document)
 static void print_route(FILE *stream, const struct gid_route *to)
 {
 	fprintf(stream, "%s: ", to->address);
+	if (to->unknown) {
+		print_clean(stream, to->reason);
+		fputc('\n', stream);
+		return;
+	}
 	if (to->device && to->index.known)
 		fprintf(stream, "%s/%" PRId64 " index %" PRId64 ": ", to->device, to->port.value, to->index.value);
 	else if (to->device)

@@ -232,6 +232,8 @@ static bool is_described(struct rdma_device *device)
 static int run_briefly(struct origin *origin, struct collecting *collecting, struct error *error)
 {
 	struct host *host = collecting->host;
+	if (collecting->options->expect_verbs)
+		origin_expect_verbs(origin);
 	int result = read_devices(origin, host, false);
 	if (result)
 		return error_set(error, result, "listing RDMA devices");

@@ -23,6 +23,7 @@ struct collect_options {
 	 */
 	bool brief;
 	bool neighbours; /* GPUs, accelerators and NVMe controllers too */
+	bool expect_verbs; /* `more` will ask verbs of the devices, see origin_expect_verbs() */
 	/*
 	 * Runs in the worker once devices, ports and netdevs are known, to read more of the origin. What it stores must
 	 * come from host->arena and be reachable from memory that the caller took from there before. May be called

@@ -80,6 +80,12 @@ static struct verbs_devices *devices_new(void)
 	return NULL;
 }
 
+void verbs_list(struct verbs_devices **devices)
+{
+	if (!*devices)
+		*devices = devices_new();
+}
+
 void verbs_devices_free(struct verbs_devices *devices)
 {
 	if (!devices)
@@ -205,8 +211,7 @@ static int query(struct verbs_devices *devices, struct ibv_context *context, str
 int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
         struct verbs_answer *answer, struct error *error)
 {
-	if (!*devices)
-		*devices = devices_new();
+	verbs_list(devices);
 	if (!*devices)
 		return error_set(error, -errno, "%s: ibv_get_device_list", device);
 	struct ibv_device *found = find_device(*devices, device);

@@ -15,6 +15,8 @@ struct verbs_devices;
  */
 int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
         struct verbs_answer *answer, struct error *error);
+/* Fills `devices` ahead of the first query; it stays NULL when that fails. */
+void verbs_list(struct verbs_devices **devices);
 void verbs_devices_free(struct verbs_devices *devices);
 
 /* The port that an asynchronous event speaks of, 0: it does not speak of one. */

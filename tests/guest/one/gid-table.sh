@@ -106,10 +106,41 @@ like "$(to 192.0.2.77)" "^None None None the neighbour 192.0.2.77 on nic0 is unr
 ip addr add 192.0.2.100/24 dev nic1
 like "$(to 192.0.2.9)" "ARP flux" "--to: two netdevs in one subnet"
 like "$("$RDMADIAG" gid)" "gid-same-subnet" "two netdevs in one subnet are a finding"
+sysctl -qw net.ipv4.conf.nic0.arp_ignore=1 net.ipv4.conf.nic1.arp_ignore=1
+unlike "$(to 192.0.2.9)" "ARP flux" "--to: no ARP flux where arp_ignore is set"
+unlike "$("$RDMADIAG" gid)" "gid-same-subnet" "nor is it a finding then"
+sysctl -qw net.ipv4.conf.nic0.arp_ignore=0 net.ipv4.conf.nic1.arp_ignore=0
 ip addr flush dev nic1
 status_is 2 "--to: not an address" "$RDMADIAG" gid --to nonsense
+like "$errors" "names of hosts are not resolved" "--to: said so"
 ip route add blackhole 203.0.114.0/24
-like "$(to 203.0.114.1)" "^None None None" "--to: a blackhole"
+ip route add prohibit 203.0.115.0/24
+ip route add unreachable 203.0.116.0/24
+like "$(to 203.0.114.1)" "^None None None the route .* of type blackhole" "--to: a blackhole"
+like "$(to 203.0.115.1)" "^None None None the route .* of type prohibit" "--to: a prohibited route"
+like "$(to 203.0.116.1)" "^None None None the route .* of type unreachable" "--to: an unreachable route"
+status_is 0 "--to: that nothing reaches an address is an answer" "$RDMADIAG" gid --to 203.0.114.1
+like "$output" "^203.0.114.1: no index reaches it: " "--to: the answer"
+like "$(to 0000:0000:0000:0000:0000:ffff:c000:0209)" "^rxe0 1 $ipv4 through nic0" "--to: a GID"
+like "$(to ::ffff:192.0.2.9)" "^rxe0 1 $ipv4 through nic0" "--to: a mapped address"
+like "$(to 127.0.0.1)" "^None None None 127.0.0.1 is an address of this host, but of no RDMA device" "--to: loopback"
+like "$(to 192.0.2.255)" "^None None None .*broadcast" "--to: a broadcast address"
+like "$(to 224.0.0.1)" "^None None None .*multicast" "--to: a multicast address"
+# Two paths: each has entries of its own.
+ip addr add 10.20.0.1/24 dev nic1
+ip route add 203.0.117.0/24 nexthop via 192.0.2.254 nexthop via 10.20.0.254
+like "$(to 203.0.117.1)" "(^rxe0 1 $ipv4 .*also paths through nic1|^None None None the route goes through nic1|^rxe0 1 $ipv4 .*only from there)" "--to: a route of two paths"
+# The main table leads to the other NIC, a rule by source to the RDMA device.
+ip route add 203.0.118.0/24 via 10.20.0.254
+like "$(to 203.0.118.1)" "^None None None the route goes through nic1" "--to: the other netdev"
+ip route add 203.0.118.0/24 via 192.0.2.254 table 100
+ip rule add from 192.0.2.1 table 100
+like "$(to 203.0.118.1)" "^rxe0 1 $ipv4 through nic0 and the router 192.0.2.254, source 192.0.2.1 .only from there" "--to: a rule by source"
+ip rule del from 192.0.2.1 table 100
+ip route flush table 100
+ip addr flush dev nic1
+ip neigh replace 192.0.2.78 dev nic0 lladdr 02:00:00:00:00:78 nud permanent
+unlike "$(to 192.0.2.78)" "asked for" "--to: a permanent neighbour"
 
 # ---- what happens to it
 

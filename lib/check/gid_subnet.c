@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/add.h"
+#include "check/gid.h"
+#include "gid/address.h"
+#include "gid/subnet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SUBJECT_SIZE = 96 };
+
+static bool is_on_roce(const struct gid_document *document, const struct netdev *netdev)
+{
+	list_each(entry, &document->entries)
+		if (entry->link == netdev && (entry->type == GID_TYPE_ROCE_V2 || entry->type == GID_TYPE_ROCE_V1))
+			return true;
+	return false;
+}
+
+static const struct subnet_member *roce_member(const struct gid_document *document, const struct shared_subnet *subnet)
+{
+	list_each(member, &subnet->members)
+		if (is_on_roce(document, member->netdev))
+			return member;
+	return NULL;
+}
+
+static const char *names_of(struct arena *arena, const struct shared_subnet *subnet)
+{
+	const char *names = NULL;
+	list_each(member, &subnet->members)
+		names = names ? arena_printf(arena, "%s, %s", names, member->netdev->name) : member->netdev->name;
+	return names ? names : "netdevs";
+}
+
+static void add_settings(struct report *report, struct finding *finding, const struct netdev *netdev)
+{
+	char name[SUBJECT_SIZE];
+	if (!netdev->arp || !netdev->arp->ignore.known)
+		return;
+	snprintf(name, sizeof(name), "arp_ignore of %s", netdev->name);
+	report_evidence(report, finding, "net.ipv4.conf", name, "%" PRId64, netdev->arp->ignore.value);
+}
+
+static void report_subnet(struct host *host, const struct shared_subnet *subnet, const struct subnet_member *roce)
+{
+	char subject[SUBJECT_SIZE], ip[IP_TEXT_SIZE];
+	uint8_t gid[16];
+	gid_from_address(roce->address, gid);
+	gid_format_ip(gid, ip);
+	snprintf(subject, sizeof(subject), "net:%s", roce->netdev->name);
+	struct finding *finding = check_add(&host->report, "gid-same-subnet", subject,
+	        "%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets "
+	        "may arrive at another adapter",
+	        names_of(host->arena, subnet));
+	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, roce->address->prefix_length);
+	list_each(member, &subnet->members)
+		add_settings(&host->report, finding, member->netdev);
+	report_advice(finding, "put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
+	                       "source-based routing");
+}
+
+void check_gid_subnets(struct host *host, const struct gid_document *document)
+{
+	struct shared_subnets subnets = { 0 };
+	if (gid_subnets_find(host->arena, host, &subnets))
+		return;
+	list_each(subnet, &subnets) {
+		const struct subnet_member *roce = gid_subnet_has_flux(subnet) ? roce_member(document, subnet) : NULL;
+		if (roce)
+			report_subnet(host, subnet, roce);
+	}
+}
