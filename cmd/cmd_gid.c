@@ -169,6 +169,8 @@ static int deepen(const struct gid_request *request, bool live, struct gid_look 
 	int result = 0;
 	check_gid(look->host, look->document);
 	struct gid_environment environment = { .variables = live ? environ : NULL };
+	if (!request->explain && !request->to && !request->diff)
+		result = gid_advise(look->host, look->document);
 	if (request->explain)
 		result = gid_explain(look->host, &environment, look->document);
 	if (!result && look->path) {

@@ -115,9 +115,30 @@ static struct counts count_entries(const struct gid_port *port)
 	return counts;
 }
 
+/* The port's netdev is here, so the namespace is not to blame: what it lacks itself. */
+static bool check_own_netdev(const struct table_check *check)
+{
+	const struct port *port = check->port.table->rdma_port;
+	const struct netdev *netdev = port ? port_netdev(port) : NULL;
+	if (!netdev)
+		return false;
+	const char *lacks = netdev_lacks(netdev);
+	struct finding *finding = check_add(check->report, "gid-none", check->subject,
+	        "the port has %s: its netdev %s %s", check->port.count ? "only stale GIDs" : "no GID", netdev->name,
+	        lacks ? lacks : "has addresses, none of which is in the table");
+	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
+	report_advice(finding, netdev->admin_up == FLAG_NO ? "set the netdev up and give it an address"
+	                       : !netdev->addresses.count  ? "give the netdev an address"
+	                                                   : "take the netdev down and up again, so that the kernel "
+	                                                     "makes its entries anew");
+	return true;
+}
+
 static void check_none(const struct table_check *check, const struct counts *counts)
 {
 	struct finding *finding;
+	if (!counts->foreign && check_own_netdev(check))
+		return;
 	if (counts->foreign)
 		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but all its %u GIDs belong to other network namespaces or are stale",

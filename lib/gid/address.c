@@ -25,6 +25,12 @@ bool gid_is_link_local(const uint8_t gid[static 16], bool wide)
 	return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80;
 }
 
+bool gid_has_no_guid(const uint8_t gid[static 16])
+{
+	static const uint8_t zero[8];
+	return !memcmp(gid + 8, zero, sizeof(zero));
+}
+
 bool gid_has_eui64(const uint8_t gid[static 16])
 {
 	return gid[11] == 0xff && gid[12] == 0xfe;
@@ -169,6 +175,15 @@ struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
 	bool plain = !netdev->lower_ifindex.known && netdev->kind != LINK_BOND && netdev->kind != LINK_BRIDGE &&
 	             netdev->kind != LINK_TEAM;
 	return vlan_below(host, netdev, plain ? 0 : STACK_DEPTH);
+}
+
+const char *netdev_lacks(const struct netdev *netdev)
+{
+	if (netdev->admin_up == FLAG_NO)
+		return "is down";
+	if (!netdev->addresses.count)
+		return "has no address";
+	return netdev->carrier == FLAG_NO ? "has no carrier" : NULL;
 }
 
 const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev)

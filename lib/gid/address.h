@@ -10,6 +10,8 @@
 bool gid_is_ipv4(const uint8_t gid[static 16]);
 /* fe80::/64; with `wide` the whole fe80::/10 and 169.254/16, as most consumers test. */
 bool gid_is_link_local(const uint8_t gid[static 16], bool wide);
+/* Is the lower half zero: the GID of an InfiniBand port without a GUID, such as a VF that got none yet? */
+bool gid_has_no_guid(const uint8_t gid[static 16]);
 /* Is the lower half shaped like an EUI-64 made from a MAC (ff:fe in its middle)? */
 bool gid_has_eui64(const uint8_t gid[static 16]);
 /* Is the lower half the EUI-64 of the netdev's MAC? */
@@ -29,6 +31,8 @@ const struct address *netdev_address(const struct netdev *netdev, const uint8_t 
 
 /* Netdevs whose frames no RoCE adapter can carry: tunnels, veth pairs and bridges of container engines. */
 bool netdev_is_overlay(const struct netdev *netdev);
+/* What a netdev lacks for its port to have GIDs; NULL: nothing that is known. */
+const char *netdev_lacks(const struct netdev *netdev);
 /* The netdev that it is stacked on at last (IFLA_LINK of VLANs, macvlans …), itself when on none. */
 const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev);
 /* VLAN id of frames sent through the netdev: its own, or of one below it, as the kernel looks for it. */

@@ -22,6 +22,12 @@ enum transport gid_port_transport(const struct gid_port *port)
 	return rdma_port ? (enum transport)rdma_port->transport : TRANSPORT_UNKNOWN;
 }
 
+const char *gid_port_inactive(const struct gid_port *port)
+{
+	const char *state = port->table->rdma_port ? port->table->rdma_port->state : NULL;
+	return state && strcmp(state, "ACTIVE") ? state : NULL;
+}
+
 const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index)
 {
 	for (uint32_t i = 0; i < port->count; i++)
@@ -95,6 +101,19 @@ static const struct {
 	{ "mooncake", gid_choose_mooncake },
 	{ "rdma_cm", gid_choose_rdma_cm },
 };
+
+int gid_advise(struct host *host, struct gid_document *document)
+{
+	list_each(table, &document->tables) {
+		struct gid_port port = gid_port_of(host, document, table);
+		struct gid_choice *choice = arena_new_object(host->arena, struct gid_choice);
+		if (!choice)
+			return -ENOMEM;
+		gid_choose_rdmadiag(host->arena, &port, NULL, choice);
+		table->advice = choice;
+	}
+	return 0;
+}
 
 int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document)
 {

@@ -45,12 +45,16 @@ void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const 
 
 struct gid_port gid_port_of(
         const struct host *host, const struct gid_document *document, const struct gid_table *table);
+/* Gives each table its advice. 0 or -ENOMEM. */
+int gid_advise(struct host *host, struct gid_document *document);
 /* Fills document->choices for all ports and consumers. 0 or -ENOMEM. */
 int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document);
 
 /* ---- for the rules ---- */
 
 enum transport gid_port_transport(const struct gid_port *port);
+/* The state of a port that is known not to be active; NULL: it is, or that is not known. */
+const char *gid_port_inactive(const struct gid_port *port);
 /* The used entry at an index; NULL: the slot is empty or does not exist. */
 const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index);
 /* Slots of the table; when that is not known, up to the last used one. */

@@ -7,7 +7,8 @@
  * ignored. Else entries of type RoCE v2 (or InfiniBand) are classed, the lowest index of the best class wins:
  * with a netdev and routable; without a netdev; private IPv4 (10/8, 172.16/12, 100.64/10, but not 192.168/16); with a
  * netdev but link-local, or on a netdev named like an overlay; the last two without a netdev. RoCE v1 only remains as
- * the last resort. The netdev is what gid_attrs/ndevs shows, of whatever namespace.
+ * the last resort. A device whose port is not active is not used (openRdmaDevice()). The netdev is what gid_attrs/ndevs
+ * shows, of whatever namespace.
  */
 #include "gid/choose.h"
 
@@ -103,6 +104,12 @@ static void scan(struct arena *arena, const struct gid_port *port, struct gid_ch
 void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
+	if (gid_port_inactive(port)) {
+		gid_take_none(arena, choice, "the port is %s, so the device is not used (" VERSION ")",
+		        gid_port_inactive(port));
+		gid_reject_others(arena, choice, port, "the device is not used");
+		return;
+	}
 	const char *name = "MC_GID_INDEX", *text = gid_environment_get(environment, name);
 	if (!text)
 		text = gid_environment_get(environment, name = "NCCL_IB_GID_INDEX");

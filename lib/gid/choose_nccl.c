@@ -8,6 +8,9 @@
  * link-local, when it has the wanted version (NCCL_IB_ROCE_VERSION_NUM, 2 by default) and the current one another. So
  * the first good entry wins, whichever netdev or namespace it belongs to; and when nothing fits, slot 0 stays.
  *
+ * An empty slot reads as a GID of zeros, which counts as IPv6 that is not valid. Ports that are not active are left out
+ * (common.cc). The parameters may also stand in /etc/nccl.conf and ~/.nccl.conf, which is not looked at here.
+ *
  * InfiniBand: slot NCCL_IB_ROUTABLE_FLID_GID_INDEX (1 by default) when its GID has a FLID, else 0.
  *
  * Parameters go through strtoll() with base 0: an empty string counts as not set, text without digits as 0.
@@ -136,15 +139,20 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 	struct wish wish = wish_of(environment);
 	const struct gid_entry *current = gid_entry_at(port, 0);
 	bool unreadable = false;
-	for (uint32_t i = 0; i < port->count; i++) {
-		const struct gid_entry *candidate = port->entries[i];
-		if (candidate->index.value == 0)
-			continue;
+	int64_t taken = 0;
+	uint32_t next = 0;
+	for (int64_t index = 1; index < gid_port_size(port); index++) {
+		while (next < port->count && port->entries[next]->index.value < index)
+			next++;
+		bool used = next < port->count && num_is(port->entries[next]->index, index);
+		const struct gid_entry *candidate = used ? port->entries[next] : NULL;
 		bool compares = is_ipv4(current) == is_ipv4(candidate) && is_ipv4(candidate) == wish.ipv4 &&
 		                is_valid(candidate) && in_range(&wish, candidate);
 		unreadable = unreadable || (compares && !candidate->type);
-		if (replaces(&wish, current, candidate))
+		if (replaces(&wish, current, candidate)) {
 			current = candidate;
+			taken = index;
+		}
 	}
 	bool fits =
 	        current && is_ipv4(current) == wish.ipv4 && version_of(current) == wish.version && is_valid(current);
@@ -154,8 +162,8 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s (" VERSION ")",
 		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
 	else
-		gid_take(arena, choice, current ? current->index.value : 0,
-		        "no better entry of the wanted family and version%s (" VERSION ")", warning(current));
+		gid_take(arena, choice, taken, "no better entry of the wanted family and version%s (" VERSION ")",
+		        warning(current));
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
 			reject(arena, choice, &wish, port->entries[i]);
@@ -177,7 +185,11 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
         struct gid_choice *choice)
 {
 	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
-	if (gid_port_transport(port) == TRANSPORT_INFINIBAND) {
+	if (gid_port_inactive(port)) {
+		gid_take_none(arena, choice, "the port is %s, and only active ones are used (" VERSION ")",
+		        gid_port_inactive(port));
+		gid_reject_others(arena, choice, port, "the port is not used");
+	} else if (gid_port_transport(port) == TRANSPORT_INFINIBAND) {
 		choose_infiniband(arena, port, environment, choice);
 	} else if (gid_port_transport(port) == TRANSPORT_UNSPECIFIED) {
 		gid_take_none(arena, choice, "its own transport does not drive this device (" VERSION ")");

@@ -5,7 +5,7 @@
  * Each used slot gets 100 for the wanted family (IPv4; IPv6 with --ipv6), 10 when it is not link-local (fe80::/10,
  * 169.254/16), 2 for v2 or 1 for v1; the first with the highest sum wins. Netdev and namespace are not looked at.
  * Without an Ethernet link layer no GID is used unless -x asks for one. perftest has no environment variable for this.
- * Versions before 6.29 have other rules.
+ * A port that is not active ends it (perftest_resources.c, set_link_layer). Versions before 6.29 have other rules.
  */
 #include "gid/choose.h"
 
@@ -61,6 +61,12 @@ void gid_choose_perftest(struct arena *arena, const struct gid_port *port, const
 {
 	(void)environment;
 	enum transport transport = gid_port_transport(port);
+	if (gid_port_inactive(port)) {
+		gid_take_none(
+		        arena, choice, "the port is %s, with which it ends (" VERSION ")", gid_port_inactive(port));
+		gid_reject_others(arena, choice, port, "the port is not used");
+		return;
+	}
 	if (transport == TRANSPORT_ROCE || transport == TRANSPORT_IWARP || transport == TRANSPORT_UNKNOWN) {
 		choose(arena, port, choice);
 		return;

@@ -61,12 +61,19 @@ static int plain(const struct gid_entry *entry)
 	return entry->link && (entry->link->kind == LINK_BRIDGE || entry->link->kind == LINK_DUMMY) ? 1 : 2;
 }
 
-static struct rank rank_of(const struct gid_entry *entry)
+/* A port that stands on such a netdev itself is made in software, and sends through whatever it stands on. */
+static bool is_carried(const struct gid_port *port, const struct gid_entry *entry)
+{
+	const struct port *rdma_port = port->table->rdma_port;
+	return !entry->link || !netdev_is_overlay(entry->link) || (rdma_port && port_netdev(rdma_port) == entry->link);
+}
+
+static struct rank rank_of(const struct gid_port *port, const struct gid_entry *entry)
 {
 	return (struct rank){ {
 		[USABLE] = usable(entry),
 		[VERSION] = version(entry),
-		[CARRIED] = !entry->link || !netdev_is_overlay(entry->link),
+		[CARRIED] = is_carried(port, entry),
 		[REACH] = reach(entry),
 		[PLAIN] = plain(entry),
 		[FAMILY] = entry->family == GID_FAMILY_IPV4,
@@ -87,7 +94,7 @@ static const struct gid_entry *best_of(const struct gid_port *port)
 	const struct gid_entry *best = NULL;
 	struct rank best_rank = { 0 };
 	for (uint32_t i = 0; i < port->count; i++) {
-		struct rank rank = rank_of(port->entries[i]);
+		struct rank rank = rank_of(port, port->entries[i]);
 		enum criterion criterion = difference(&rank, &best_rank);
 		if (!rank.value[USABLE] || (best && criterion == CRITERION_COUNT))
 			continue;
@@ -104,12 +111,12 @@ static const char *netdev_name(const struct gid_entry *entry)
 	return entry->netdev ? entry->netdev : "its netdev";
 }
 
-static void reject(
-        struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, const struct gid_entry *best)
+static void reject(struct arena *arena, struct gid_choice *choice, const struct gid_port *port,
+        const struct gid_entry *entry, const struct gid_entry *best)
 {
-	struct rank rank = rank_of(entry), best_rank = { 0 };
+	struct rank rank = rank_of(port, entry), best_rank = { 0 };
 	if (best)
-		best_rank = rank_of(best);
+		best_rank = rank_of(port, best);
 	switch (rank.value[USABLE] ? difference(&rank, &best_rank) : USABLE) {
 	case USABLE:
 		gid_reject(
@@ -143,7 +150,7 @@ static void reject(
 }
 
 /* What the best entry still lacks. */
-static const char *caveat(const struct gid_entry *best)
+static const char *caveat(const struct gid_port *port, const struct gid_entry *best)
 {
 	if (best->state == GID_STATE_UNKNOWN)
 		return "; its state could not be decided";
@@ -155,7 +162,7 @@ static const char *caveat(const struct gid_entry *best)
 		return "; whether it is RoCE v2 is not known";
 	if (best->scope == GID_SCOPE_LINK_LOCAL)
 		return "; only peers in the same L2 segment are reached";
-	if (best->link && netdev_is_overlay(best->link))
+	if (!is_carried(port, best))
 		return "; its netdev is an overlay";
 	return "";
 }
@@ -163,19 +170,23 @@ static const char *caveat(const struct gid_entry *best)
 static void choose_roce(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
 	const struct gid_entry *best = best_of(port);
+	const struct netdev *own = port->table->rdma_port ? port_netdev(port->table->rdma_port) : NULL;
 	if (best)
 		gid_take(arena, choice, best->index.value, "%s, %s address %s on %s%s%s",
 		        best->type ? gid_type_names[best->type] : "unknown type",
 		        best->scope ? gid_scope_names[best->scope] : "", best->ip ? best->ip : best->gid,
-		        netdev_name(best), best->vlan.known ? " (VLAN)" : "", caveat(best));
+		        netdev_name(best), best->vlan.known ? " (VLAN)" : "", caveat(port, best));
 	else if (port->count)
 		gid_take_none(arena, choice, "no entry is usable in this network namespace");
+	else if (own)
+		gid_take_none(arena, choice, "the table has no GID: its netdev %s %s", own->name,
+		        netdev_lacks(own) ? netdev_lacks(own) : "has addresses, but no entry for them");
 	else
 		gid_take_none(arena, choice,
 		        "the table has no GID in this network namespace: no RoCE netdev with an address here");
 	for (uint32_t i = 0; i < port->count; i++)
 		if (port->entries[i] != best)
-			reject(arena, choice, port->entries[i], best);
+			reject(arena, choice, port, port->entries[i], best);
 }
 
 static void choose_first(struct arena *arena, const struct gid_port *port, struct gid_choice *choice,
@@ -183,6 +194,8 @@ static void choose_first(struct arena *arena, const struct gid_port *port, struc
 {
 	if (!port->count)
 		gid_take_none(arena, choice, "the table has no GID");
+	else if (port->entries[0]->type == GID_TYPE_IB && port->entries[0]->state == GID_STATE_UNKNOWN)
+		gid_take_none(arena, choice, "%s", port->entries[0]->state_reason);
 	else
 		gid_take(arena, choice, port->entries[0]->index.value, "%s", reason);
 	gid_reject_others(arena, choice, port, others);

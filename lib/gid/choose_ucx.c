@@ -90,11 +90,9 @@ static bool passes(const struct filter *filter, const struct gid_entry *entry)
 	return filter->mode == FILTER_DENY;
 }
 
-/* Is the lower half of the GID not zero? */
 static bool is_valid(const struct gid_entry *entry)
 {
-	static const uint8_t zero[8];
-	return entry && memcmp(entry->bytes + 8, zero, sizeof(zero)) != 0;
+	return entry && !gid_has_no_guid(entry->bytes);
 }
 
 static bool matches(const struct priority *priority, const struct gid_entry *entry)
@@ -182,12 +180,11 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
         struct gid_choice *choice)
 {
 	struct filter filter = filter_of(environment);
-	const struct port *rdma_port = port->table->rdma_port;
 	int64_t fixed;
 	bool understood = fixed_index(environment, &fixed);
 	if (!understood)
 		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
-	else if (rdma_port && rdma_port->state && strcmp(rdma_port->state, "ACTIVE") != 0)
+	else if (gid_port_inactive(port))
 		none(arena, port, choice, "the port is not active");
 	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed)))
 		none(arena, port, choice,

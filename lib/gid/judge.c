@@ -223,6 +223,9 @@ static void judge_entry(const struct judge *judge, struct gid_entry *entry)
 {
 	if (!has_ip(judge, entry)) {
 		entry->state = GID_STATE_OK;
+		if (entry->type == GID_TYPE_IB && gid_has_no_guid(entry->bytes))
+			set_state(judge, entry, GID_STATE_UNKNOWN,
+			        "the port has no GUID: a VF gets one from its physical function or the subnet manager");
 		return;
 	}
 	struct netdev *addressed = addressed_netdev(judge, entry);

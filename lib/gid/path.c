@@ -226,12 +226,21 @@ static void answer_without_entry(struct search *search)
 	        search->out->name, table->device, table->port.value, gid_is_ipv4(search->path->to) ? "IPv4" : "IPv6");
 }
 
+/* Such a port is made in software, and sends through whatever it stands on. */
+static bool is_port_netdev(const struct search *search, const struct netdev *netdev)
+{
+	list_each(table, &search->document->tables)
+		if (table->rdma_port && port_netdev(table->rdma_port) == netdev)
+			return true;
+	return false;
+}
+
 /* Why the best entry does not get there all the same. */
 static bool entry_is_unfit(struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_path *path = search->path;
 	const struct gid_hop *hop = &search->route->hop;
-	if (netdev_is_overlay(search->out)) {
+	if (netdev_is_overlay(search->out) && !is_port_netdev(search, search->out)) {
 		answer_none(search, "the route goes through %s (%s): the adapter does not encapsulate RoCE",
 		        search->out->name, overlay_kind(search->out));
 		return true;

@@ -95,29 +95,42 @@ static int print_entries(FILE *stream, const struct gid_document *document, bool
 	return table_print(table, stream);
 }
 
-static void print_counts(FILE *stream, const struct gid_document *document)
-{
-	fputs(document->entries.count ? "\n" : "", stream);
-	list_each(table, &document->tables) {
-		fprintf(stream, "%s/%" PRId64 ": ", table->device, table->port.value);
-		if (!table->used.known)
-			fputs("GID table not known\n", stream);
-		else if (!table->size.known)
-			fprintf(stream, "%" PRId64 " used, %" PRId64 " holes\n", table->used.value, table->holes.value);
-		else
-			fprintf(stream, "%" PRId64 " of %" PRId64 " used, %" PRId64 " holes\n", table->used.value,
-			        table->size.value, table->holes.value);
-	}
-}
-
-/* ---- --explain, --to, --diff ---- */
-
 /* Texts of reasons hold names of netdevs, which are bytes of the kernel's choice. */
 static void print_clean(FILE *stream, const char *text)
 {
 	autofree char *clean = text ? utf8_clean(text) : NULL;
 	fputs(clean ? clean : "?", stream);
 }
+
+static void print_advice(FILE *stream, const struct gid_choice *advice)
+{
+	if (advice->index.known)
+		fprintf(stream, "; use index %" PRId64 ": ", advice->index.value);
+	else
+		fputs("; no index to use: ", stream);
+	print_clean(stream, advice->reason);
+}
+
+/* How full each table is, and which index to use. */
+static void print_counts(FILE *stream, const struct gid_document *document)
+{
+	fputs(document->entries.count ? "\n" : "", stream);
+	list_each(table, &document->tables) {
+		fprintf(stream, "%s/%" PRId64 ": ", table->device, table->port.value);
+		if (!table->used.known)
+			fputs("GID table not known", stream);
+		else if (!table->size.known)
+			fprintf(stream, "%" PRId64 " used, %" PRId64 " holes", table->used.value, table->holes.value);
+		else
+			fprintf(stream, "%" PRId64 " of %" PRId64 " used, %" PRId64 " holes", table->used.value,
+			        table->size.value, table->holes.value);
+		if (table->advice && table->used.known)
+			print_advice(stream, table->advice);
+		fputc('\n', stream);
+	}
+}
+
+/* ---- --explain, --to, --diff ---- */
 
 static void print_choices(FILE *stream, const struct gid_document *document)
 {

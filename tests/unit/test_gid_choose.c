@@ -412,9 +412,62 @@ static void test_diff_of_equal_tables(void **state)
 	fixture_free(&now);
 }
 
+static void test_inactive_ports(void **state)
+{
+	(void)state;
+	static const gid_rule rules[] = { gid_choose_nccl, gid_choose_ucx, gid_choose_perftest, gid_choose_mooncake };
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		struct fixture f = fixture_of(TRANSPORT_ROCE, 16);
+		set_port_netdev(&f, add_netdev(&f, "eth0", LINK_ETHERNET, "02:00:5e:10:00:01", "192.0.2.1/24"));
+		add_pair(&f, 0, "192.0.2.1", "eth0");
+		judge(&f);
+		assert_int_equal(chosen(&f, rules[i], NULL), 1);
+		f.port->state = "DOWN";
+		assert_int_equal(chosen(&f, rules[i], NULL), NONE);
+		f.port->state = NULL; /* not known */
+		assert_int_equal(chosen(&f, rules[i], NULL), 1);
+		fixture_free(&f);
+	}
+}
+
+/* An empty slot reads as zeros, which NCCL takes for an IPv6 GID: better than the IPv4 one, worse than a valid one. */
+static void test_nccl_takes_holes_for_ipv6(void **state)
+{
+	(void)state;
+	char *const wants_ipv6[] = { (char *)"NCCL_IB_ADDR_FAMILY=AF_INET6", NULL };
+	struct fixture f = fixture_of(TRANSPORT_ROCE, 16);
+	set_port_netdev(&f, add_netdev(&f, "eth0", LINK_ETHERNET, "02:00:5e:10:00:01", "192.0.2.1/24 2001:db8::1/64"));
+	add_gid(&f, 0, "192.0.2.1", GID_TYPE_ROCE_V2, "eth0");
+	judge(&f);
+	assert_int_equal(chosen(&f, gid_choose_nccl, wants_ipv6), 1);
+	add_gid(&f, 3, "2001:db8::1", GID_TYPE_ROCE_V2, "eth0");
+	judge(&f);
+	assert_int_equal(chosen(&f, gid_choose_nccl, wants_ipv6), 3);
+	fixture_free(&f);
+}
+
+/* A port in software sends through the netdev that it stands on, be it a veth; what stands above is an overlay. */
+static void test_own_netdev_is_no_overlay(void **state)
+{
+	(void)state;
+	struct fixture f = fixture_of(TRANSPORT_ROCE, 16);
+	set_port_netdev(&f, add_netdev(&f, "veth0", LINK_VETH, "02:00:5e:10:00:01", "192.0.2.1/24"));
+	add_gid(&f, 0, "192.0.2.1", GID_TYPE_ROCE_V2, "veth0");
+	judge(&f);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_choice choice = { 0 };
+	gid_choose_rdmadiag(f.host->arena, &port, NULL, &choice);
+	assert_true(num_is(choice.index, 0));
+	assert_null(strstr(choice.reason, "overlay"));
+	fixture_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_inactive_ports),
+		cmocka_unit_test(test_nccl_takes_holes_for_ipv6),
+		cmocka_unit_test(test_own_netdev_is_no_overlay),
 		cmocka_unit_test(test_g01_usual_table),
 		cmocka_unit_test(test_g04_sparse_table),
 		cmocka_unit_test(test_g05_another_index_in_each_pod),

@@ -381,9 +381,52 @@ static void test_show_empty(void **state)
 	fixture_free(&f);
 }
 
+static const char *message_of_none(const char *addresses, enum flag up)
+{
+	struct fixture f = fixture_of(TRANSPORT_ROCE, 16);
+	static char message[200];
+	struct netdev *eth0 = add_netdev(&f, "eth0", LINK_ETHERNET, "02:00:5e:10:00:01", addresses);
+	eth0->admin_up = up;
+	set_port_netdev(&f, eth0);
+	judge(&f);
+	check_gid(f.host, &f.document);
+	snprintf(message, sizeof(message), "%s", finding_of(&f, "gid-none")->message);
+	fixture_free(&f);
+	return message;
+}
+
+static void test_no_gid_says_what_the_netdev_lacks(void **state)
+{
+	(void)state;
+	assert_string_equal(message_of_none("", FLAG_NO), "the port has no GID: its netdev eth0 is down");
+	assert_string_equal(message_of_none("", FLAG_YES), "the port has no GID: its netdev eth0 has no address");
+	assert_string_equal(message_of_none("192.0.2.1/24", FLAG_YES),
+	        "the port has no GID: its netdev eth0 has addresses, none of which is in the table");
+}
+
+static void test_a_port_without_guid(void **state)
+{
+	(void)state;
+	struct fixture f = fixture_of(TRANSPORT_INFINIBAND, 8);
+	add_gid(&f, 0, "fe80::", GID_TYPE_IB, NULL);
+	judge(&f);
+	assert_int_equal(entry_at(&f, 0)->state, GID_STATE_UNKNOWN);
+	assert_non_null(strstr(entry_at(&f, 0)->state_reason, "no GUID"));
+	assert_int_equal(chosen(&f, gid_choose_rdmadiag, NULL), NONE);
+	fixture_free(&f);
+	f = fixture_of(TRANSPORT_INFINIBAND, 8);
+	add_gid(&f, 0, "fe80::200:5e00:0:10", GID_TYPE_IB, NULL);
+	judge(&f);
+	assert_int_equal(entry_at(&f, 0)->state, GID_STATE_OK);
+	assert_int_equal(chosen(&f, gid_choose_rdmadiag, NULL), 0);
+	fixture_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_gid_says_what_the_netdev_lacks),
+		cmocka_unit_test(test_a_port_without_guid),
 		cmocka_unit_test(test_types_follow_the_transport),
 		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_subnets),
