@@ -107,12 +107,11 @@ static bool route_discards(struct search *search)
 	return type || route->error.known;
 }
 
-static struct num neighbour_state(const struct search *search)
+struct num gid_path_neighbour(const struct gid_path *path, const struct gid_hop *hop)
 {
-	const struct gid_hop *hop = &search->route->hop;
-	const uint8_t *next = hop->has_gateway ? hop->gateway : search->path->to;
-	list_each(neighbour, &search->path->neighbours)
-		if (num_is(search->out->ifindex, neighbour->ifindex.value) &&
+	const uint8_t *next = hop->has_gateway ? hop->gateway : path->to;
+	list_each(neighbour, &path->neighbours)
+		if (hop->oif.known && num_is(neighbour->ifindex, hop->oif.value) &&
 		        !memcmp(neighbour->ip, next, sizeof(neighbour->ip)))
 			return neighbour->state;
 	return (struct num){ 0 };
@@ -121,7 +120,7 @@ static struct num neighbour_state(const struct search *search)
 static bool neighbour_is_unresolved(struct search *search)
 {
 	const struct gid_hop *hop = &search->route->hop;
-	struct num state = neighbour_state(search);
+	struct num state = gid_path_neighbour(search->path, &search->route->hop);
 	if (!state.known || !(state.value & (NUD_FAILED | NUD_INCOMPLETE)))
 		return false;
 	answer_none(search, "the neighbour %s on %s is unresolved (%s): nothing answers %s there",
@@ -294,7 +293,7 @@ static const char *other_paths(struct search *search)
 
 static const char *neighbour_note(const struct search *search)
 {
-	struct num state = neighbour_state(search);
+	struct num state = gid_path_neighbour(search->path, &search->route->hop);
 	if (!search->path->has_neighbours || (state.known && state.value != NUD_NONE))
 		return "";
 	return "; the neighbour has not been asked for yet";

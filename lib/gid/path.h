@@ -56,6 +56,8 @@ int gid_path_parse(struct arena *arena, const char *text, struct gid_path *path)
 int gid_path_read(struct origin *origin, struct host *host, struct gid_path *path);
 /* The netdev that the zone names; NULL: there is none. */
 const struct netdev *gid_path_zone(const struct host *host, const struct gid_path *path);
+/* NUD_* of the next hop; unknown: it has no entry. */
+struct num gid_path_neighbour(const struct gid_path *path, const struct gid_hop *hop);
 /* The parsers of the replies: (buffer, length) of whole messages, any bytes. */
 void gid_path_take_route(struct arena *arena, struct gid_lookup *lookup, const void *reply, size_t length);
 void gid_path_take_neighbours(struct gid_path *path, const void *reply, size_t length);

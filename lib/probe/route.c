@@ -42,17 +42,19 @@ static const char *address_text(struct arena *arena, const uint8_t gid[static 16
 static void keep(struct probe_run *run, const struct gid_path *path, struct endpoint_facts *facts)
 {
 	char name[IF_NAMESIZE];
-	facts->route_errno = path->error.known ? path->error : num(0);
-	if (path->error.known)
+	const struct gid_lookup *route = &path->route;
+	facts->route_errno = route->error.known ? route->error : num(0);
+	if (route->error.known)
 		return;
-	if (path->oif.known && if_indextoname((unsigned int)path->oif.value, name))
+	if (route->hop.oif.known && if_indextoname((unsigned int)route->hop.oif.value, name))
 		facts->route_netdev = arena_strdup(run->arena, name);
-	if (path->has_gateway)
-		facts->route_gateway = address_text(run->arena, path->gateway);
-	if (path->has_source)
-		facts->route_source = address_text(run->arena, path->source);
+	if (route->hop.has_gateway)
+		facts->route_gateway = address_text(run->arena, route->hop.gateway);
+	if (route->has_source)
+		facts->route_source = address_text(run->arena, route->source);
+	struct num state = gid_path_neighbour(path, &route->hop);
 	if (path->has_neighbours)
-		facts->neighbour = path->neighbour.known ? neighbour_word(path->neighbour.value) : "none";
+		facts->neighbour = state.known ? neighbour_word(state.value) : "none";
 }
 
 void route_look(struct probe_run *run, struct origin *origin, int side)
@@ -60,7 +62,7 @@ void route_look(struct probe_run *run, struct origin *origin, int side)
 	struct endpoint_facts *facts = run_facts(run, side);
 	const struct endpoint_facts *other = run_facts(run, side == SIDE_LOCAL ? SIDE_REMOTE : SIDE_LOCAL);
 	/* The kernel looks for the way through the netdev of the GID (rdma_addr_find_l2_eth_by_grh()). */
-	struct gid_path path = { .zone = facts->netdev };
+	struct gid_path path = { .arena = run->arena, .zone = facts->netdev };
 	int mode = run->document.request.mode;
 	/* Between addresses of one host the kernel's answer is about its loopback. */
 	if ((mode != MODE_PEER && mode != MODE_LISTENER) || (facts->netdev && !strcmp(facts->netdev, "lo")))
