@@ -96,6 +96,14 @@ static bool is_covered(const struct judge *judge, uint32_t index)
 	return false;
 }
 
+static void count_success(struct judge *judge, const struct operation *operation)
+{
+	judge->succeeded++;
+	judge->verified += operation->payload_verified == FLAG_YES;
+	if (operation->payload_verified == FLAG_NO && !judge->wrong)
+		judge->wrong = operation;
+}
+
 static void sort_operation(struct judge *judge, uint32_t index)
 {
 	const struct operation *operation = judge->evidence->operations.items[index];
@@ -105,16 +113,13 @@ static void sort_operation(struct judge *judge, uint32_t index)
 		return;
 	judge->posted++;
 	if (is_success(operation)) {
-		judge->succeeded++;
-		judge->verified += operation->payload_verified == FLAG_YES;
-		if (operation->payload_verified == FLAG_NO && !judge->wrong)
-			judge->wrong = operation;
+		count_success(judge, operation);
 	} else if (num_is(operation->wc_status, WC_FLUSH)) {
 		keep_first(&judge->flushed, operation);
 	} else if (operation->wc_status.known) {
 		keep_first(&judge->failed, operation);
 	} else if (operation->is_signaled == FLAG_NO && (operation->reclaimed_ns.known || is_covered(judge, index))) {
-		judge->succeeded++;
+		count_success(judge, operation);
 	} else if (!judge->pending) {
 		judge->pending = operation;
 	}

@@ -239,6 +239,31 @@ static bool judge_no_completion(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE));
 }
 
+/*
+ * The peer has the payload, and in many ACK timeouts nothing was sent again: an acknowledgement that is missing would
+ * have let the timer expire, which local_ack_timeout_err counts (documented by the vendor; up to four times the nominal
+ * time by IBTA). So it was acknowledged, or the device's own timer does not run.
+ */
+static bool needs_no_acknowledgement(struct judge *judge)
+{
+	enum { MANY = 8 };
+	const struct endpoint_facts *local = &judge->evidence->local;
+	const struct operation *pending = judge->pending;
+	int64_t timeout = ack_timeout_ns(local), end = waiting_end_ns(judge);
+	enum flag quiet = FLAG_UNKNOWN;
+	struct num expired = counter_growth(judge, SIDE_LOCAL, "local_ack_timeout_err", &quiet);
+	if (pending->payload_verified != FLAG_YES || !num_is(expired, 0) || !timeout || end < 0 ||
+	        !pending->post_return_ns.known || difference(end, pending->post_return_ns.value) < MANY * timeout)
+		return false;
+	if (!text_is(local->qp_state, "RTS") || !text_is(local->qp_state_first, "RTS"))
+		return false;
+	because(judge,
+	        "no ACK timer expired in more than %d ACK timeouts: an acknowledgement that is missing would have "
+	        "made the device send again",
+	        MANY);
+	return true;
+}
+
 /* Sent and not acknowledged, or acknowledged and no completion: it is one of the two. */
 static bool judge_not_calibrated(struct judge *judge)
 {
@@ -252,6 +277,8 @@ static bool judge_not_calibrated(struct judge *judge)
 		return true;
 	if (!(is_ready(remote) && remote->alive == FLAG_YES))
 		set |= L(REMOTE_APPLICATION);
+	if (needs_no_acknowledgement(judge))
+		set = L(DEVICE) | L(PLATFORM);
 	/* Nobody watched the completion queue. */
 	if (!judge->evidence->observers.cqe)
 		set |= L(PROVIDER) | L(APPLICATION);
@@ -336,7 +363,9 @@ static bool judge_landed(struct judge *judge)
 	if (judge->pending->payload_verified != FLAG_YES)
 		return false;
 	summarize(judge, "the payload is in the peer's memory, and the completion did not come");
-	layer_set set = L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE) | L(PLATFORM);
+	layer_set set = L(DEVICE) | L(PLATFORM);
+	if (!needs_no_acknowledgement(judge))
+		set |= L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE);
 	if (!judge->evidence->observers.cqe)
 		set |= L(PROVIDER) | L(APPLICATION);
 	return undetermined(judge, OUTCOME_STALLED, set);

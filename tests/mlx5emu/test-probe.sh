@@ -168,5 +168,9 @@ probe "late, in time" ok,degraded "$two --fault late:20ms" "$between"
 for where in source target wire,guilty=remote-device; do
 	probe "corrupt:$where" corrupt "$two --fault corrupt:$where" "$between" verdict.layer=undetermined
 done
+probe "corrupt, without a completion of its own" corrupt "$two --fault corrupt:target,count=1" \
+	"$between --count 2 --size 64 --batch 2 --signal-every 2" $o.0.signaled=false $o.0.payload_verified=false
+probe "the payload landed, and no ACK timer expired" stalled "$two --no-devx --unprivileged --fault no-cqe" "$between" \
+	'verdict.candidates=["platform", "device"]'
 probe "set-up refused" not-run "--fault command-fail:create_cq:12" ""
 finish
