@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe_output.h"
+#include "probe_placements.h"
 
 #include "base/cleanup.h"
 #include "model/evidence.h"
@@ -38,6 +39,8 @@ enum {
 	OPTION_WAIT,
 	OPTION_DRILL,
 	OPTION_TRACE,
+	OPTION_REGISTRATION,
+	OPTION_EXPLAIN_STAGES,
 };
 
 #define ARENA_BYTES ((size_t)256 << 20) /* address space of one run */
@@ -65,9 +68,13 @@ static const struct option_help probe_options[] = {
 	{ OPTION_WAIT, "wait", "poll|event", "wait for completions by polling (the default) or by event" },
 	{ OPTION_TIMEOUT, "timeout", "MS",
 	        "wait so long for each completion (5000); set-up steps have deadlines of their own" },
-	{ OPTION_BUFFER_NODE, "buffer-node", "N|nic", "NUMA node of the buffer; nic: the adapter's (the default)" },
+	{ OPTION_BUFFER_NODE, "buffer-node", "N|nic|all",
+	        "NUMA node of the buffer; nic: the adapter's (the default); all: compare" },
+	{ OPTION_REGISTRATION, "registration", "pinned|odp",
+	        "pin the buffer (the default), or let the device page it in" },
 	{ OPTION_TRACE, "trace", "FILE", "write the run in the Trace Event format (Perfetto, chrome://tracing)" },
 	{ OPTION_DRILL, "drill", "NAME|list", "make a known failure happen on purpose; list: which there are" },
+	{ OPTION_EXPLAIN_STAGES, "explain-stages", NULL, "say what each stage means for the owner of the buffer" },
 	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
 	{ 0 },
 };
@@ -76,7 +83,7 @@ struct probe_arguments {
 	struct probe_settings settings;
 	const char *judge, *trace;
 	const struct drill *drill;
-	bool lists_drills;
+	bool lists_drills, explains_stages;
 	struct arena *arena;
 	struct survey survey;
 };
@@ -103,7 +110,8 @@ static int take_drill(struct probe_arguments *arguments, const char *name, struc
 /* How requests are made and waited for. 1: it is none of these options. */
 static int take_request_option(struct probe_arguments *arguments, int option, struct error *error)
 {
-	static const char *const apis[] = { "post", "wr", NULL }, *const waits[] = { "poll", "event", NULL };
+	static const char *const apis[] = { "post", "wr", NULL }, *const waits[] = { "poll", "event", NULL },
+	                         *const registrations[] = { "pinned", "odp", NULL };
 	struct probe_request *request = &arguments->settings.request;
 	switch (option) {
 	case OPTION_QPS:
@@ -127,6 +135,11 @@ static int take_request_option(struct probe_arguments *arguments, int option, st
 		return settings_word(optarg, apis, &request->api, error);
 	case OPTION_WAIT:
 		return settings_word(optarg, waits, &request->wait, error);
+	case OPTION_EXPLAIN_STAGES:
+		arguments->explains_stages = true;
+		return 0;
+	case OPTION_REGISTRATION:
+		return settings_word(optarg, registrations, &request->registration, error);
 	case OPTION_DRILL:
 		return take_drill(arguments, optarg, error);
 	default:
@@ -305,12 +318,26 @@ static int give_up(const struct probe_arguments *arguments, const struct common_
 	return error->code == -EINTR ? EXIT_INTERRUPTED : EXIT_NOTHING;
 }
 
+static bool has_succeeded(const struct probe_run *run)
+{
+	const struct evidence *evidence = &run->document.evidence;
+	return evidence->operations_completed.known && evidence->operations_completed.value > 0 &&
+	       !evidence->operations_failed.value && !evidence->deadline_ns.known && !watcher_signal();
+}
+
 static int run_once(const struct probe_arguments *arguments, const struct common_options *common)
 {
 	struct probe_run *run = run_new(arguments->arena, &arguments->settings, &arguments->survey);
+	bool everywhere = !strcmp(arguments->settings.request.buffer_node, "all");
 	if (run)
 		run->progress = probe_progress;
+	if (run && everywhere)
+		run->document.request.buffer_node = "nic";
 	int result = run ? probe_run(run) : -ENOMEM;
+	if (run && everywhere)
+		run->document.request.buffer_node = "all";
+	if (!result && everywhere && has_succeeded(run))
+		placements_measure(run);
 	if (!result)
 		return finish_run(run, arguments, common);
 	struct error error;
@@ -440,6 +467,8 @@ static int run_probe(const struct command *command, int argc, char **argv, struc
 		return status - 1;
 	if (arguments.lists_drills)
 		return list_drills();
+	if (arguments.explains_stages)
+		return probe_explain_stages();
 	if (arguments.judge)
 		return judge_file(&arguments, common);
 	/* Before anything that takes time, so that no signal ends it without a document. */

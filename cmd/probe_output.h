@@ -12,6 +12,9 @@ void probe_output_print(const struct probe_document *document, const struct comm
 /* The trace, to `path`; NULL: none was asked for. 0, or -1 when it could not be written, which standard error says. */
 int probe_output_trace(const struct probe_document *document, const char *path);
 
+/* What each stage means for whoever owns the buffers, beside what TCP does at that point. An exit status. */
+int probe_explain_stages(void);
+
 /* A line on standard error where that is a terminal, once the run takes more than a second. To be called now and then.
  */
 void probe_progress(const struct probe_run *run);

@@ -36,7 +36,10 @@ _rdmadiag_argument() {
 	--op) echo "write write-imm send read" ;;
 	--api) echo "post wr" ;;
 	--wait) echo "poll event" ;;
-	--buffer-node) echo "nic" ;;
+	--buffer-node) echo "nic all" ;;
+	--registration) echo "pinned odp" ;;
+	--drill) echo list && rdmadiag probe --drill list 2>/dev/null | cut -d" " -f1 ;;
+	--cqs | --pds) echo "1 2" ;;
 	--severity) echo "info warning error" ;;
 	*) return 1 ;;
 	esac

@@ -63,6 +63,7 @@ static const struct field request_fields[] = {
 	FIELD(TEXT, struct probe_request, api, "post or wr"),
 	FIELD(TEXT, struct probe_request, wait, "poll or event"),
 	FIELD(TEXT, struct probe_request, buffer_node, "where the buffer was asked to be"),
+	FIELD(TEXT, struct probe_request, registration, "pinned or odp"),
 	FIELD(TEXT, struct probe_request, drill, "failure made on purpose"),
 };
 static RECORD(request_record, probe_request, request_fields);
@@ -117,6 +118,7 @@ static const struct field endpoint_fields[] = {
 	FIELD(NUMBER, struct endpoint_facts, dest_qpn, "queue pair number that the first one sends to"),
 	FIELD(NUMBER, struct endpoint_facts, first_psn, "packet sequence number that it starts with"),
 	FIELD(NUMBER, struct endpoint_facts, expected_psn, "packet sequence number that it waits for first"),
+	FIELD(FLAG, struct endpoint_facts, odp, "the device offers on-demand paging for reliable connections"),
 	FIELD(FLAG, struct endpoint_facts, one_pd, "buffer and queue pair belong to one protection domain"),
 	FIELD(NUMBER, struct endpoint_facts, buffer_address, "virtual address of its buffer"),
 	FIELD(NUMBER, struct endpoint_facts, rkey, "remote key of its buffer"),
@@ -242,6 +244,29 @@ static const struct field histogram_fields[] = {
 	FIELD_OF(RECORDS, struct histogram, buckets, bucket_record, "ranges of the time from post to completion taken"),
 };
 static RECORD(histogram_record, histogram, histogram_fields);
+
+static const struct field placement_fields[] = {
+	FIELD(NUMBER, struct placement, node, "NUMA node of the buffer"),
+	FIELD(TEXT, struct placement, registration, "pinned or odp"),
+	FIELD(TEXT, struct placement, metric, "latency: median in ns; throughput: bytes in a millisecond"),
+	FIELD(NUMBER, struct placement, bytes, "payload"),
+	FIELD(NUMBERS, struct placement, runs, "one value for each run"),
+};
+static RECORD(placement_record, placement, placement_fields);
+
+static const struct field comparison_fields[] = {
+	FIELD(TEXT, struct placement_comparison, metric, "latency or throughput"),
+	FIELD(NUMBER, struct placement_comparison, bytes, "payload"),
+	FIELD(NUMBER, struct placement_comparison, node, "NUMA node of the buffer"),
+	FIELD(NUMBER, struct placement_comparison, base_node, "node that it is compared with"),
+	FIELD(TEXT, struct placement_comparison, registration, "pinned or odp"),
+	FIELD(NUMBER, struct placement_comparison, difference_ppm,
+	        "difference of the medians, millionths of the base's"),
+	FIELD(NUMBER, struct placement_comparison, noise_ppm, "larger spread of the runs of either place"),
+	FIELD(NUMBER, struct placement_comparison, chance_ppm, "likelihood of such a difference by chance, corrected"),
+	FIELD(FLAG, struct placement_comparison, differs, "the difference is above its own noise"),
+};
+static RECORD(comparison_record, placement_comparison, comparison_fields);
 
 static const struct field device_sample_fields[] = {
 	FIELD(TEXT, struct device_sample, moment,
@@ -401,6 +426,8 @@ static const struct field evidence_fields[] = {
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
 	FIELD_OF(RECORDS, struct evidence, histograms, histogram_record, "how often a request took how long"),
+	FIELD_OF(RECORDS, struct evidence, placements, placement_record, "the same run with the buffer elsewhere"),
+	FIELD_OF(RECORDS, struct evidence, placement_comparisons, comparison_record, "what these differ by"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),
 	FIELD_OF(RECORDS, struct evidence, device_samples, device_sample_record, "what the device said of its queues"),
 	FIELD_OF(RECORDS, struct evidence, async_events, async_event_record, "asynchronous events"),

@@ -32,10 +32,11 @@ struct probe_request {
 	struct num depth;    /* requests that a send queue holds; unknown: as many as are outstanding at once */
 	struct num cqs, pds; /* that the queue pairs share by turns */
 	enum flag inline_data;
-	const char *api;         /* "post" or "wr" */
-	const char *wait;        /* "poll" or "event" */
-	const char *buffer_node; /* "nic", "all" or a number as text */
-	const char *drill;       /* NULL: none */
+	const char *api;          /* "post" or "wr" */
+	const char *wait;         /* "poll" or "event" */
+	const char *buffer_node;  /* "nic", "all" or a number as text */
+	const char *registration; /* "pinned" or "odp" */
+	const char *drill;        /* NULL: none */
 };
 
 /* One queue pair of an end. The first is also the end's own `qpn` and `psn`. */
@@ -72,6 +73,7 @@ struct endpoint_facts {
 	LIST(struct queue_pair_facts) queue_pairs;
 	/* As given to the first queue pair: whom it sends to, and with which number; which number it waits for. */
 	struct num dest_qpn, first_psn, expected_psn;
+	enum flag odp;    /* the device offers on-demand paging for reliable connections */
 	enum flag one_pd; /* buffer and queue pair belong to one protection domain */
 	struct num buffer_address, rkey, buffer_bytes;
 	struct num memlock_soft_bytes, memlock_hard_bytes; /* -1: unlimited */
@@ -286,6 +288,27 @@ struct stuck_step {
 	const char *system_call, *wait_channel, *stack; /* from /proc, where readable */
 };
 
+/* One place of the buffer, measured by several runs. */
+struct placement {
+	struct num node;
+	const char *registration; /* "pinned" or "odp" */
+	const char *metric;       /* "latency": median in ns; "throughput": bytes in a millisecond */
+	struct num bytes;
+	LIST(struct num) runs;
+};
+
+/* Against the first place of the same metric and size. */
+struct placement_comparison {
+	const char *metric;
+	struct num bytes;
+	struct num node, base_node;
+	const char *registration;
+	struct num difference_ppm; /* of the medians, in millionths of the base's */
+	struct num noise_ppm;      /* the larger spread of the runs of either place */
+	struct num chance_ppm; /* how likely chance makes such a difference, corrected for the number of comparisons */
+	enum flag differs;     /* the difference is above both */
+};
+
 struct evidence {
 	struct endpoint_facts local, remote;
 	struct clock_offset *clock;
@@ -303,6 +326,8 @@ struct evidence {
 	LIST(struct statistic) statistics;
 	LIST(struct histogram) histograms;   /* of sizes with requests enough */
 	LIST(struct lag_member) lag_members; /* none: no LAG, or not tried */
+	LIST(struct placement) placements;   /* --buffer-node all */
+	LIST(struct placement_comparison) placement_comparisons;
 	struct observers observers;
 	LIST(struct device_sample) device_samples;
 	LIST(struct async_event) async_events;

@@ -96,6 +96,13 @@ static int describe_device(struct endpoint *endpoint, struct error *error)
 		return FAIL(result, "%s: ibv_query_device", endpoint->facts->device);
 	endpoint->facts->vendor_id = num(attr->vendor_id);
 	endpoint->facts->vendor_part_id = num(attr->vendor_part_id);
+	struct ibv_device_attr_ex extended = { 0 };
+	if (!ibv_query_device_ex(endpoint->context, NULL, &extended)) {
+		const struct ibv_odp_caps *caps = &extended.odp_caps;
+		uint32_t needed = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE;
+		endpoint->facts->odp = flag(caps->general_caps & IBV_ODP_SUPPORT &&
+		                            (caps->per_transport_caps.rc_odp_caps & needed) == needed);
+	}
 	return 0;
 }
 

@@ -128,7 +128,10 @@ static int create_pds_and_cqs(struct endpoint *endpoint, const struct layout *la
 
 static unsigned int region_access(const struct endpoint *endpoint)
 {
+	const char *registration = endpoint->run->document.request.registration;
 	unsigned int access = rights_needed(endpoint);
+	if (registration && !strcmp(registration, "odp"))
+		access |= IBV_ACCESS_ON_DEMAND;
 	return is_target(endpoint) ? access & ~endpoint->run->deviation.target_mr_lacks : access;
 }
 

@@ -79,12 +79,27 @@ static int drain(struct transfer *transfer, struct wait *wait, struct num notifi
 	return result < 0 ? result : taken;
 }
 
+/* The program sleeps; whoever observes sees when the completion came. */
+static void look(struct transfer *transfer, struct wait *wait, int64_t now)
+{
+	const struct observer *observer = &transfer->endpoint->observer;
+	struct request *oldest = request_oldest(transfer);
+	bool there = observer_works(observer) && observer_sample(observer).completion;
+	if (there && oldest && !oldest->operation->cqe_arrived_ns.known) {
+		oldest->operation->cqe_arrived_ns = num(now);
+		oldest->operation->cqe_arrived_not_before_ns = num(wait->last);
+	}
+	if (!there)
+		wait->last = now;
+}
+
 /* Until the completion is there for sure, so that arming comes too late. */
-static void let_it_arrive(const struct transfer *transfer, const struct wait *wait)
+static void let_it_arrive(struct transfer *transfer, struct wait *wait)
 {
 	enum { LONG_ENOUGH_NS = 200000000, SLICE_NS = 1000000 };
 	const struct observer *observer = &transfer->endpoint->observer;
 	while (run_now(transfer->endpoint->run) - wait->start < LONG_ENOUGH_NS) {
+		look(transfer, wait, run_now(transfer->endpoint->run));
 		if (observer_works(observer) && observer_sample(observer).completion)
 			return;
 		if (transfer->meanwhile)
@@ -143,20 +158,6 @@ static int handle_events(struct transfer *transfer, struct wait *wait)
 	int taken = result ? result : drain(transfer, wait, notified);
 	facts->spurious.value += !taken;
 	return taken < 0 ? taken : 0;
-}
-
-/* The program sleeps; whoever observes sees when the completion came. */
-static void look(struct transfer *transfer, struct wait *wait, int64_t now)
-{
-	const struct observer *observer = &transfer->endpoint->observer;
-	struct request *oldest = request_oldest(transfer);
-	bool there = observer_works(observer) && observer_sample(observer).completion;
-	if (there && oldest && !oldest->operation->cqe_arrived_ns.known) {
-		oldest->operation->cqe_arrived_ns = num(now);
-		oldest->operation->cqe_arrived_not_before_ns = num(wait->last);
-	}
-	if (!there)
-		wait->last = now;
 }
 
 int notify_turn(struct transfer *transfer, struct wait *wait)

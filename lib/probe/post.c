@@ -85,6 +85,10 @@ static void build_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *request)
 		void *address = (void *)(uintptr_t)request->sg_list[i].addr; // NOLINT(performance-no-int-to-ptr)
 		pieces[i] = (struct ibv_data_buf){ .addr = address, .length = request->sg_list[i].length };
 	}
+	if (request->num_sge == 1) {
+		ibv_wr_set_inline_data(qp, pieces[0].addr, pieces[0].length);
+		return;
+	}
 	ibv_wr_set_inline_data_list(qp, (size_t)request->num_sge, pieces);
 }
 

@@ -25,6 +25,7 @@ void settings_init(struct probe_settings *settings)
 	                        .api = "post",
 	                        .wait = "poll",
 	                        .buffer_node = "nic",
+	                        .registration = "pinned",
 	                },
 	        .tcp_port = PROBE_PORT,
 	};
@@ -146,10 +147,11 @@ int settings_word(const char *text, const char *const *words, const char **word,
 int settings_buffer_node(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
 {
 	struct num node;
-	if (strcmp(text, "nic") != 0) {
+	if (strcmp(text, "nic") != 0 && strcmp(text, "all") != 0) {
 		int result = settings_number(text, 0, 1023, &node, error);
 		if (result)
-			return error_say(error, result, "'%s' is neither 'nic' nor the number of a NUMA node", text);
+			return error_say(
+			        error, result, "'%s' is neither 'nic', 'all' nor the number of a NUMA node", text);
 	}
 	settings->request.buffer_node = arena_strdup(arena, text);
 	return settings->request.buffer_node ? 0 : error_set(error, -ENOMEM, "buffer node");
@@ -218,6 +220,9 @@ int settings_listen(struct probe_settings *settings, const char *text, struct er
 
 static int check_operation(const struct probe_request *request, struct error *error)
 {
+	bool everywhere = !strcmp(request->buffer_node, "all");
+	if (everywhere && (request->drill || request->mode == MODE_LISTENER))
+		return error_say(error, -EINVAL, "--buffer-node all compares good runs of an initiator");
 	if (request->inline_data == FLAG_YES && request->op == OP_READ)
 		return error_say(error, -EINVAL, "--inline: a read brings data, it has none to copy into the request");
 	if (request->cqs.value > request->qps.value || request->pds.value > request->qps.value)

@@ -5,14 +5,15 @@
 
 #include <stdlib.h>
 
-enum stage { STAGE_POST, STAGE_WQE, STAGE_CQE, STAGE_CONSUME, STAGE_TOTAL, STAGE_COUNT };
+enum stage { STAGE_POST, STAGE_WQE, STAGE_CQE, STAGE_CONSUME, STAGE_TOTAL, STAGE_COUNT, STAGE_SPAN = STAGE_COUNT };
 
-static const char *const stage_names[STAGE_COUNT] = {
+static const char *const stage_names[] = {
 	[STAGE_POST] = "post",       /* call to return of ibv_post_send() */
 	[STAGE_WQE] = "wqe",         /* call to request seen in the queue */
 	[STAGE_CQE] = "cqe",         /* call to completion seen in the queue */
 	[STAGE_CONSUME] = "consume", /* completion seen to taken */
 	[STAGE_TOTAL] = "total",     /* call to completion taken */
+	[STAGE_SPAN] = "span",       /* of all requests of a size together */
 };
 
 struct stage_times {
@@ -122,4 +123,10 @@ void statistics_fill(struct probe_run *run, const struct layout *layout, const s
 				add_histogram(run, layout->series[i].bytes, values, samples);
 		}
 	}
+}
+
+void statistics_add_span(struct probe_run *run, size_t bytes, struct num begin, struct num end)
+{
+	if (begin.known && end.known)
+		add_statistic(run, STAGE_SPAN, bytes, &(int64_t){ end.value - begin.value }, 1);
 }

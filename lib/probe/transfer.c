@@ -261,17 +261,22 @@ static uint32_t perform_round(struct transfer *transfer, uint32_t serial, int *r
 {
 	const struct layout *layout = transfer->layout;
 	uint32_t end = (serial / layout->count + 1) * layout->count;
+	if (!(serial % layout->count))
+		transfer->spans[serial / layout->count].begin = num(run_now(transfer->endpoint->run));
 	for (uint32_t i = 0; i < layout->lanes && serial < end && !*result; i++) {
 		uint32_t count = layout_chain(layout, serial);
 		*result = post_chain(transfer, serial, count);
 		serial += count;
 	}
 	bool ends_size = serial >= end;
+	struct span *span = &transfer->spans[(serial - 1) / layout->count];
 	bool full = transfer->open + layout->lanes * layout->batch > transfer->capacity;
 	if (!*result)
 		*result = transfer_await(transfer, ends_size || full);
 	if (*result)
 		return serial;
+	if (ends_size)
+		span->end = num(run_now(transfer->endpoint->run));
 	if (transfer->meanwhile)
 		transfer->meanwhile(transfer->data);
 	calibrate(transfer);
@@ -428,6 +433,9 @@ void transfer_finish(struct transfer *transfer)
 	struct evidence *evidence = run_evidence(transfer->endpoint->run);
 	if (transfer->times)
 		statistics_fill(transfer->endpoint->run, transfer->layout, transfer->times);
+	for (uint32_t i = 0; transfer->times && i < transfer->layout->series_count; i++)
+		statistics_add_span(transfer->endpoint->run, transfer->layout->series[i].bytes,
+		        transfer->spans[i].begin, transfer->spans[i].end);
 	free(transfer->times);
 	transfer->times = NULL;
 	free(transfer->requests);

@@ -24,6 +24,11 @@ struct lane {
 	uint32_t unsignaled; /* posted since the last signaled one */
 };
 
+/* From the first post of a size to its last completion. */
+struct span {
+	struct num begin, end;
+};
+
 struct transfer {
 	struct endpoint *endpoint;
 	const struct endpoint_facts *other;
@@ -39,7 +44,8 @@ struct transfer {
 	uint32_t open, signaled_open;
 	struct lane lanes[PROBE_QPS_LIMIT];
 	struct post_chain chain;
-	struct operation *failed; /* the first that came to a bad end */
+	struct span spans[LAYOUT_SERIES_LIMIT]; /* of each size */
+	struct operation *failed;               /* the first that came to a bad end */
 	int64_t failed_ns;
 	uint32_t listed_after_failure;
 	bool armed[CQS_LIMIT]; /* by event: armed, and no event since */

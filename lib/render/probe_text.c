@@ -652,6 +652,8 @@ static void say_statistics(const struct out *out)
 	list_each(statistic, &out->evidence->statistics) {
 		const struct num times[] = { statistic->min_ns, statistic->median_ns, statistic->p99_ns,
 			statistic->max_ns };
+		if (!strcmp(statistic->stage, "span"))
+			continue;
 		say(out, "  %-10s %10" PRId64 " %8" PRId64, stage_name(statistic->stage), statistic->bytes.value,
 		        statistic->samples.value);
 		for (size_t i = 0; i < ARRAY_SIZE(times); i++)
@@ -784,6 +786,34 @@ static void say_members(const struct out *out)
 		say_member(out, member);
 }
 
+static void say_comparison(const struct out *out, const struct placement_comparison *comparison)
+{
+	say(out, "  %-10s %8" PRId64 " bytes, node %" PRId64 " %s against node %" PRId64 ": ", comparison->metric,
+	        comparison->bytes.value, comparison->node.value, comparison->registration, comparison->base_node.value);
+	if (comparison->differs == FLAG_UNKNOWN) {
+		say(out, "not measured\n");
+		return;
+	}
+	say_styled(out, comparison->differs == FLAG_YES ? STYLE_BOLD : STYLE_DIM,
+	        comparison->differs == FLAG_YES ? "differs" : "no difference above the noise");
+	say(out, " (%+.1f %%; runs of one place spread by %.1f %%)\n", (double)comparison->difference_ppm.value / 1e4,
+	        (double)comparison->noise_ppm.value / 1e4);
+}
+
+static void say_placements(const struct out *out)
+{
+	if (!out->evidence->placement_comparisons.count)
+		return;
+	say(out, "\nThe same run with the buffer elsewhere, interleaved:\n");
+	list_each(comparison, &out->evidence->placement_comparisons)
+		say_comparison(out, comparison);
+	say(out, "  It shows what the place of the initiator's buffer costs with one thread on the adapter's node. It "
+	         "does not\n"
+	         "  show what places of queues, interrupts or the peer's buffer cost, nor a loaded machine. Software "
+	         "devices\n"
+	         "  copy with the CPU, so there it shows the memory of the CPU, not the way of an adapter.\n");
+}
+
 static void say_clock(const struct out *out)
 {
 	const struct clock_offset *clock = out->evidence->clock;
@@ -806,6 +836,7 @@ int probe_print(FILE *stream, const struct probe_document *document, const struc
 	say_counters(&out);
 	say_events(&out);
 	say_buffer(&out);
+	say_placements(&out);
 	say_clock(&out);
 	return ferror(stream) ? -EIO : 0;
 }

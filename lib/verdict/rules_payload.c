@@ -20,7 +20,11 @@ bool rule_corrupt(struct judge *judge)
 	        judge, "where the bytes changed: between the source's memory and adapter, or between the target's");
 	next_step(judge, "repeat with buffers on the adapters' own nodes, then look at IOMMU, ACS and relaxed ordering "
 	                 "on both hosts");
-	return undetermined(judge, OUTCOME_CORRUPT, L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE));
+	layer_set set = L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE);
+	/* The library copied them into the request. */
+	if (judge->wrong->is_inline == FLAG_YES)
+		set |= L(PROVIDER);
+	return undetermined(judge, OUTCOME_CORRUPT, set);
 }
 
 /* ---- late or with retries ---- */
