@@ -52,8 +52,31 @@ static const struct gid_entry *entry_now(const struct diff *diff, const struct g
 	return NULL;
 }
 
+static bool has_port(const struct gid_document *document, const struct gid_entry *like)
+{
+	list_each(table, &document->tables)
+		if (same_text(table->device, like->device) && table->port.value == like->port.value)
+			return true;
+	return false;
+}
+
+/* The device is not there, or has another name now: then its GID tells which. */
+static const char *effect_of_gone_port(const struct diff *diff, const struct gid_entry *before)
+{
+	list_each(entry, &diff->now->entries)
+		if (entry->empty != FLAG_YES && entry->type == before->type && same_text(entry->gid, before->gid))
+			return arena_printf(diff->arena,
+			        "there is no %s/%" PRId64 " any more; its GID is at index %" PRId64 " of %s/%" PRId64
+			        " now",
+			        before->device, before->port.value, entry->index.value, entry->device,
+			        entry->port.value);
+	return arena_printf(diff->arena, "there is no %s/%" PRId64 " any more", before->device, before->port.value);
+}
+
 static const char *effect_on(const struct diff *diff, const struct gid_entry *before, const struct gid_entry *moved)
 {
+	if (!moved && !has_port(diff->now, before))
+		return effect_of_gone_port(diff, before);
 	const struct gid_entry *there = entry_now(diff, before);
 	const char *what = !there ? "is now empty" : "now holds another GID";
 	if (moved)
@@ -112,11 +135,18 @@ static uint8_t *leave_out(const struct gid_document *document, const char *only,
 	return matched;
 }
 
+/* An entry that the file holds twice is still there. */
+static bool is_still_there(const struct diff *diff, const struct gid_entry *before)
+{
+	const struct gid_entry *there = entry_now(diff, before);
+	return there && same_entry(there, before);
+}
+
 static int add_unmatched(struct diff *diff)
 {
 	int result = 0;
 	for (uint32_t i = 0; i < diff->before->entries.count && !result; i++)
-		if (!diff->before_matched[i])
+		if (!diff->before_matched[i] && !is_still_there(diff, diff->before->entries.items[i]))
 			result = add_change(diff, "gone", diff->before->entries.items[i], NULL);
 	for (uint32_t i = 0; i < diff->now->entries.count && !result; i++)
 		if (!diff->now_matched[i])

@@ -40,6 +40,15 @@ compile() {
 		cc -O2 -D_GNU_SOURCE -shared -fPIC -o /tmp/count.so tests/bench/count-gid-ioctl.c -ldl
 }
 
+# Each library costs more than a device does.
+if command -v strace >/dev/null; then
+	strace -f -qq -e trace=openat -o /tmp/opened "$RDMADIAG" gid -j rxe0 >/dev/null
+	for library in libarchive libxml2 libnuma libhwloc; do
+		is "$(grep -c "/$library[.]so.* = [0-9]" /tmp/opened)" 0 "$library is not loaded"
+	done
+	is "$(grep -c 'modalias' /tmp/opened)" 0 "no driver is matched by what sysfs says"
+fi
+
 if compile; then
 	rm -f /tmp/ioctls
 	COUNT_FILE=/tmp/ioctls LD_PRELOAD=/tmp/count.so "$RDMADIAG" gid -j >/dev/null
