@@ -135,6 +135,8 @@ static const struct field endpoint_fields[] = {
 	        "administrative state of the netdev when the evidence was gathered"),
 	FIELD(NUMBER, struct endpoint_facts, lag_port, "member of a RoCE LAG the queue pair was given, from 1"),
 	FIELD(NUMBER, struct endpoint_facts, lag_active_port, "member it uses"),
+	FIELD(TEXT, struct endpoint_facts, cm_address, "where it listens for rdma_cm connections, iWARP only"),
+	FIELD(NUMBER, struct endpoint_facts, cm_port, "port of that"),
 	FIELD(NUMBER, struct endpoint_facts, route_errno, "of the route to the other end's GID; 0: there is one"),
 	FIELD(TEXT, struct endpoint_facts, route_netdev, "netdev of that route"),
 	FIELD(TEXT, struct endpoint_facts, route_source, "its source address"),

@@ -83,7 +83,9 @@ struct endpoint_facts {
 	struct num lkey;                      /* local key of its buffer */
 	enum flag may_lock_memory;            /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
 	struct num lag_port, lag_active_port; /* member of a RoCE LAG that the queue pair was given, and that it uses */
-	enum flag netdev_up; /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	enum flag netdev_up;    /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	const char *cm_address; /* where a target listens for connections through rdma_cm (iWARP) */
+	struct num cm_port;
 	/* The way from its GID to the other end's, as the kernel has it when the evidence is gathered. */
 	struct num route_errno; /* 0: there is one */
 	const char *route_netdev, *route_source, *route_gateway;

@@ -29,6 +29,7 @@ struct endpoint {
 	uint32_t receives; /* requests that a receive queue holds */
 	struct buffer buffer;
 	struct observer observer;
+	struct cm *cm;        /* malloc'ed; connections of iWARP, NULL: none */
 	int inspection_error; /* why the device could not be asked; 0: it could, or was not */
 	const char *inspection_reason;
 	uint8_t port;

@@ -2,6 +2,7 @@
 /* Queue pairs on their way to RTS, and what state and events say afterwards. */
 #include "probe/endpoint.h"
 
+#include "probe/cm.h"
 #include "probe/route.h"
 #include "probe/words.h"
 #include "source/rdma_words.h"
@@ -129,6 +130,9 @@ int endpoint_connect(struct endpoint *endpoint, const struct endpoint_facts *oth
 	if (other->queue_pairs.count < endpoint->qp_count)
 		return error_say(error, -EPROTO, "the other end has %u queue pairs, %u are needed",
 		        other->queue_pairs.count, endpoint->qp_count);
+	if (cm_is_needed(endpoint))
+		return endpoint->facts->role == ROLE_TARGET ? cm_accept(endpoint, error)
+		                                            : cm_connect(endpoint, other, error);
 	for (uint32_t lane = 0; lane < endpoint->qp_count && !result; lane++) {
 		result = to_rtr(endpoint, lane, other, error);
 		result = result ? result : to_rts(endpoint, lane, error);
@@ -149,7 +153,12 @@ static void sample_qp(struct endpoint *endpoint, bool first)
 		report_missing(&endpoint->run->report, "qp_state", endpoint->facts->device, -error, NULL);
 		return;
 	}
-	const char *state = qp_state_word((int)attr.qp_state);
+	/* siw of some kernels leaves the state out of its answer, which then reads as RESET (siw_query_qp()). */
+	bool told = attr.qp_state != IBV_QPS_RESET || !cm_is_needed(endpoint);
+	if (!told)
+		report_missing(&endpoint->run->report, "qp_state", endpoint->facts->device, 0,
+		        "the driver does not tell the state of a queue pair");
+	const char *state = told ? qp_state_word((int)attr.qp_state) : NULL;
 	if (first) {
 		endpoint->facts->qp_state_first = state;
 		return;

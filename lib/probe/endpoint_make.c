@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an end point is made of: protection domains, completion queues, the buffer with its keys, queue pairs. */
+#include "probe/cm.h"
 #include "probe/endpoint.h"
 
 #include "base/cleanup.h"
@@ -23,8 +24,10 @@ static bool is_target(const struct endpoint *endpoint)
 
 static unsigned int rights_needed(const struct endpoint *endpoint)
 {
+	/* The answer to a read of iWARP is a write of the peer into the reader's buffer (RFC 5040, 5.2). */
+	bool written_to = cm_is_needed(endpoint) && endpoint->run->document.request.op == OP_READ;
 	if (!is_target(endpoint))
-		return IBV_ACCESS_LOCAL_WRITE;
+		return IBV_ACCESS_LOCAL_WRITE | (written_to ? (unsigned int)IBV_ACCESS_REMOTE_WRITE : 0);
 	switch (endpoint->run->document.request.op) {
 	case OP_WRITE:
 	case OP_WRITE_IMM:
@@ -376,6 +379,7 @@ enum { IDLE_MS = 2000 };
 
 static void close_queue_pairs(struct endpoint *endpoint)
 {
+	cm_close(endpoint);
 	observer_close(&endpoint->observer);
 	for (size_t i = 0; i < ARRAY_SIZE(endpoint->qps); i++)
 		DESTROY(ibv_destroy_qp, endpoint->qps[i]);

@@ -88,3 +88,22 @@ size_t mappings_new(const struct mappings *before, const struct mappings *after,
 	qsort(out, count < limit ? count : limit, sizeof(*out), by_offset);
 	return count;
 }
+
+const char *mappings_remember(struct mappings **mappings)
+{
+	if (!*mappings)
+		*mappings = malloc(sizeof(**mappings));
+	int result = *mappings ? mappings_read(*mappings) : -ENOMEM;
+	return result ? strerror(-result) : NULL;
+}
+
+const char *mappings_since(const struct mappings *before, struct mapping *found, size_t expected)
+{
+	struct mappings *now = NULL;
+	const char *reason = mappings_remember(&now);
+	size_t count = reason ? 0 : mappings_new(before, now, found, expected);
+	free(now);
+	if (reason)
+		return reason;
+	return count == expected ? NULL : "its mapping was not found";
+}

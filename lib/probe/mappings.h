@@ -26,4 +26,9 @@ int mappings_read(struct mappings *mappings);
 /* What `after` has and `before` has not, by growing offset; returns their number, at most `limit` are stored. */
 size_t mappings_new(const struct mappings *before, const struct mappings *after, struct mapping *out, size_t limit);
 
+/* Reads those of now into `*mappings`, malloc'ed if it is NULL. NULL, or the reason in words. */
+const char *mappings_remember(struct mappings **mappings);
+/* The `expected` mappings that came since, no more and no fewer. NULL, or the reason in words. */
+const char *mappings_since(const struct mappings *before, struct mapping *found, size_t expected);
+
 #endif

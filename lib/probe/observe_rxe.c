@@ -44,23 +44,15 @@ static int not_observable(struct observer *observer, const char *what, const cha
 
 static int rxe_before(struct observer *observer)
 {
-	struct state *state = state_of(observer);
-	if (!state->before)
-		state->before = malloc(sizeof(*state->before));
-	int result = state->before ? mappings_read(state->before) : -ENOMEM;
-	return result ? not_observable(observer, "/proc/self/maps", strerror(-result)) : 0;
+	const char *reason = mappings_remember(&state_of(observer)->before);
+	return reason ? not_observable(observer, "/proc/self/maps", reason) : 0;
 }
 
 /* The new mappings; `expected` of them, or it is not the layout that is known. */
 static int find_new(struct observer *observer, struct mapping *found, size_t expected, const char *what)
 {
-	struct mappings *now = malloc(sizeof(*now));
-	int result = now ? mappings_read(now) : -ENOMEM;
-	size_t count = result ? 0 : mappings_new(state_of(observer)->before, now, found, expected);
-	free(now);
-	if (result)
-		return not_observable(observer, "/proc/self/maps", strerror(-result));
-	return count == expected ? 0 : not_observable(observer, what, "its mapping was not found");
+	const char *reason = mappings_since(state_of(observer)->before, found, expected);
+	return reason ? not_observable(observer, what, reason) : 0;
 }
 
 static int open_ring(struct observer *observer, struct rxe_ring *ring, const struct mapping *mapping, size_t element,

@@ -89,6 +89,6 @@ static inline struct ring_view observer_sample(const struct observer *observer)
 	return view;
 }
 
-extern const struct observer_ops observe_rxe, observe_mlx5;
+extern const struct observer_ops observe_rxe, observe_siw, observe_mlx5;
 
 #endif

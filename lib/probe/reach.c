@@ -188,9 +188,10 @@ static bool make_pair(const struct endpoint_facts *local, const struct endpoint_
 {
 	uint8_t from[16], to[16];
 	const char *link = local->link_layer;
-	if (!link || strcmp(link, "Ethernet") != 0 || (local->netdev && !strcmp(local->netdev, "lo")) || !local->gid ||
-	        !remote->gid || parse_gid(local->gid, from) || parse_gid(remote->gid, to) || gid_is_zero(from) ||
-	        gid_is_zero(to) || gid_is_ipv4(from) != gid_is_ipv4(to))
+	if (remote->cm_address || !link || strcmp(link, "Ethernet") != 0 ||
+	        (local->netdev && !strcmp(local->netdev, "lo")) || !local->gid || !remote->gid ||
+	        parse_gid(local->gid, from) || parse_gid(remote->gid, to) || gid_is_zero(from) || gid_is_zero(to) ||
+	        gid_is_ipv4(from) != gid_is_ipv4(to))
 		return false;
 	*pair = (struct pair){ .ipv6 = !gid_is_ipv4(from) };
 	pair->length = pair->ipv6 ? sizeof(pair->to.v6) : sizeof(pair->to.v4);

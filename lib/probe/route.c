@@ -67,6 +67,8 @@ void route_look(struct probe_run *run, struct origin *origin, int side)
 	/* Between addresses of one host the kernel's answer is about its loopback. */
 	if ((mode != MODE_PEER && mode != MODE_LISTENER) || (facts->netdev && !strcmp(facts->netdev, "lo")))
 		return;
+	if (facts->cm_address || other->cm_address)
+		return; /* the GIDs of iWARP are MAC addresses */
 	if (!facts->link_layer || strcmp(facts->link_layer, "Ethernet") != 0 || !other->gid ||
 	        parse_gid(other->gid, path.to) || gid_is_zero(path.to) || !run->survey->host)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Initiator and target in one process: two queue pairs of one device, or of two devices of this host. */
 #include "base/cleanup.h"
+#include "probe/cm.h"
 #include "probe/counters.h"
 #include "probe/endpoint.h"
 #include "probe/lag.h"
@@ -71,6 +72,14 @@ static int bind_ends(struct pair *pair, struct error *error)
 	              : 0;
 }
 
+static int connect_ends(struct pair *pair, struct error *error)
+{
+	if (cm_is_needed(&pair->initiator) && cm_is_needed(&pair->target_end))
+		return cm_connect_pair(&pair->initiator, &pair->target_end, error);
+	int result = endpoint_connect(&pair->target_end, pair->initiator.facts, error);
+	return result ? result : endpoint_connect(&pair->initiator, pair->target_end.facts, error);
+}
+
 static int make_ends(struct pair *pair, struct error *error)
 {
 	struct probe_run *run = pair->run;
@@ -81,8 +90,7 @@ static int make_ends(struct pair *pair, struct error *error)
 		return error_set(error, result, "the buffer for these sizes");
 	result = endpoint_create(&pair->initiator, &pair->layout, error);
 	result = result ? result : endpoint_create(&pair->target_end, &pair->layout, error);
-	result = result ? result : endpoint_connect(&pair->target_end, pair->initiator.facts, error);
-	result = result ? result : endpoint_connect(&pair->initiator, pair->target_end.facts, error);
+	result = result ? result : connect_ends(pair, error);
 	result = result || !pair->lag_member ? result : bind_ends(pair, error);
 	return result ? result : target_prepare(&pair->target, &pair->target_end, &pair->layout, error);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "probe/channel.h"
+#include "probe/cm.h"
 #include "probe/counters.h"
 #include "probe/drill.h"
 #include "probe/endpoint.h"
@@ -92,6 +93,8 @@ static int make_end(struct service *service, struct error *error)
 	result = endpoint_create(&service->endpoint, &service->layout, error);
 	if (!result)
 		counters_before(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
+	if (!result && cm_is_needed(&service->endpoint))
+		result = cm_listen(&service->endpoint, has_address ? address : NULL, error);
 	return result;
 }
 

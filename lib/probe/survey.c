@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/survey.h"
 
+#include "gid/address.h"
 #include "gid/choose.h"
 #include "gid/judge.h"
 #include "gid/read.h"
@@ -98,6 +99,30 @@ int survey_resolve(
 	return check_port(found, *port, error);
 }
 
+static bool address_of_netdev(const struct netdev *netdev, const uint8_t *near, uint8_t gid[static 16])
+{
+	list_each(address, &netdev->addresses) {
+		gid_from_address(address, gid);
+		if (near ? !memcmp(near, gid, 16) : !gid_is_link_local(gid, true))
+			return true;
+	}
+	return false;
+}
+
+bool survey_address(
+        const struct survey *survey, const char *device, int64_t port, const uint8_t *near, uint8_t gid[static 16])
+{
+	const struct rdma_device *found = survey->host ? host_device(survey->host, device) : NULL;
+	const struct port *on = found ? device_port(found, port) : NULL;
+	for (int pass = near ? 0 : 1; on && pass < 2; pass++)
+		list_each(reference, &on->netdevs) {
+			const struct netdev *netdev = host_netdev_by_name(survey->host, reference->name);
+			if (netdev && address_of_netdev(netdev, pass ? NULL : near, gid))
+				return true;
+		}
+	return false;
+}
+
 int survey_check_node(const struct survey *survey, const char *node, struct error *error)
 {
 	struct num wanted = parse_num(node, 10);
@@ -131,6 +156,24 @@ static bool take_by_address(const struct survey *survey, const uint8_t *address,
 	return false;
 }
 
+/* iWARP has its MAC in the GID table; the address is one of its netdev. */
+static bool take_by_netdev(const struct survey *survey, const uint8_t *address, const char **device, struct num *port)
+{
+	uint8_t gid[16];
+	list_each(candidate, &survey->host->devices) {
+		list_each(found, &candidate->ports) {
+			if (!found->number.known ||
+			        !survey_address(survey, candidate->name, found->number.value, address, gid) ||
+			        memcmp(gid, address, sizeof(gid)) != 0)
+				continue;
+			*device = candidate->name;
+			*port = found->number;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool take_active(const struct host *host, const char **device, struct num *port)
 {
 	list_each(candidate, &host->devices) {
@@ -152,7 +195,8 @@ int survey_choose(
 {
 	if (!survey->host || !survey->host->devices.count)
 		return error_say(error, -ENODEV, "%s", survey->error.code ? survey->error.text : "no RDMA device");
-	if (address && take_by_address(survey, address, device, port))
+	if (address &&
+	        (take_by_address(survey, address, device, port) || take_by_netdev(survey, address, device, port)))
 		return 0;
 	if (!take_active(survey->host, device, port))
 		*device = survey->host->devices.items[0]->name;

@@ -38,6 +38,12 @@ int survey_resolve(
  */
 int survey_choose(const struct survey *survey, const uint8_t *address, const char **device, struct num *port,
         struct error *error);
+/*
+ * An IP address of the netdevs of a port, in the form of a GID: `near` if it is one of them (NULL: no wish), else the
+ * first that is not link-local. False: there is none.
+ */
+bool survey_address(
+        const struct survey *survey, const char *device, int64_t port, const uint8_t *near, uint8_t gid[static 16]);
 /* Is the NUMA node that a buffer was asked for on this host? "nic" and "all" are. 0, or -EINVAL with `error`. */
 int survey_check_node(const struct survey *survey, const char *node, struct error *error);
 /* The index that `rdmadiag gid` advises for a port; unknown: none. */

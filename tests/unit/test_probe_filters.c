@@ -5,6 +5,7 @@
 #include "probe/filters.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/netfilter.h>
@@ -63,6 +64,34 @@ static void put_verdict(struct nlmsghdr *message, int verdict)
 	mnl_attr_nest_end(message, element);
 }
 
+static void put_counter(struct nlmsghdr *message, uint64_t packets)
+{
+	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM);
+	mnl_attr_put_strz(message, NFTA_EXPR_NAME, "counter");
+	struct nlattr *data = mnl_attr_nest_start(message, NFTA_EXPR_DATA);
+	mnl_attr_put_u64(message, NFTA_COUNTER_PACKETS, htobe64(packets));
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, element);
+}
+
+/* A rule that counts before or behind its match. */
+static struct nlmsghdr *counting_rule(bool before, int verdict)
+{
+	struct nlmsghdr *message = start(NFT_MSG_NEWRULE, NFPROTO_IPV4);
+	mnl_attr_put_strz(message, NFTA_RULE_TABLE, "t");
+	mnl_attr_put_strz(message, NFTA_RULE_CHAIN, "c");
+	mnl_attr_put_u64(message, NFTA_RULE_HANDLE, htobe64(9));
+	struct nlattr *list = mnl_attr_nest_start(message, NFTA_RULE_EXPRESSIONS);
+	if (before)
+		put_counter(message, 41);
+	put_compare(message, 4791);
+	if (!before)
+		put_counter(message, 42);
+	put_verdict(message, verdict);
+	mnl_attr_nest_end(message, list);
+	return message;
+}
+
 static struct nlmsghdr *rule(uint16_t port, int verdict)
 {
 	struct nlmsghdr *message = start(NFT_MSG_NEWRULE, NFPROTO_IPV4);
@@ -115,6 +144,28 @@ static void rules_that_drop(void **state)
 	message = rule(4791, NF_DROP);
 	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
 	assert_string_equal(text.text, "nft ip t c: a rule drops; nft ip t c: a rule drops UDP port 4791");
+}
+
+static void what_rules_count(void **state)
+{
+	(void)state;
+	struct filter_text text = { 0 };
+	struct nlmsghdr *message = counting_rule(false, NF_DROP);
+	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	assert_int_equal(text.count, 1);
+	assert_string_equal(text.counts[0].name, "nft ip t c rule 9 (UDP 4791)");
+	assert_int_equal(text.counts[0].dropped, 42);
+	/* Packets that were counted before the match need not have been dropped; accepted ones were not. */
+	message = counting_rule(true, NF_DROP);
+	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	message = counting_rule(false, NF_ACCEPT);
+	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	assert_int_equal(text.count, 1);
+	for (int i = 0; i < 100; i++) {
+		message = counting_rule(false, NF_DROP);
+		assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
+	}
+	assert_int_equal(text.count, FILTER_COUNTS);
 }
 
 static void disciplines_of_the_netdev(void **state)
@@ -170,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_that_drop_by_policy),
 		cmocka_unit_test(rules_that_drop),
+		cmocka_unit_test(what_rules_count),
 		cmocka_unit_test(disciplines_of_the_netdev),
 		cmocka_unit_test(cut_short),
 		cmocka_unit_test(the_text_is_bounded),
