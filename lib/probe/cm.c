@@ -200,7 +200,10 @@ static int begin_connect(
 		return result;
 	struct rdma_conn_param param = parameters(endpoint, lane);
 	errno = 0;
+	/* Some drivers make the TCP connection before the call returns. */
+	run_enter(endpoint->run, "rdma_connect", STEP_LIMIT_MS);
 	result = call_result(rdma_connect(endpoint->cm->ids[lane], &param));
+	run_leave(endpoint->run);
 	return result ? error_set(error, result, "%s: rdma_connect", endpoint->facts->device) : 0;
 }
 

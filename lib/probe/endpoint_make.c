@@ -339,12 +339,43 @@ static void plan(struct endpoint *endpoint, const struct layout *layout)
 		observer_give_up(&endpoint->observer, "there are two completion queues, and one is all it can watch");
 }
 
+/*
+ * iWARP has no write with immediate data, and no "receiver not ready": a send without a receive ends the connection,
+ * and completions of the sender do not wait for the receiver. So all receives have to be there from the beginning.
+ */
+static int plan_for_iwarp(struct endpoint *endpoint, const struct layout *layout, struct error *error)
+{
+	enum { RECEIVES_LIMIT = 4096 };
+	int op = endpoint->run->document.request.op;
+	if (!cm_is_needed(endpoint))
+		return 0;
+	if (op == OP_WRITE_IMM) {
+		struct resource_step *step = resource_begin(endpoint->run, endpoint->side, "operation");
+		resource_detail(endpoint->run, step, "write-imm");
+		resource_end(endpoint->run, step, -EOPNOTSUPP);
+		return error_say(
+		        error, -EOPNOTSUPP, "%s: iWARP has no write with immediate data", endpoint->facts->device);
+	}
+	if (op != OP_SEND)
+		return 0;
+	uint32_t total = layout_total(layout), limit = (uint32_t)endpoint->device_attr.max_qp_wr;
+	limit = limit < RECEIVES_LIMIT ? limit : RECEIVES_LIMIT;
+	if (total > limit)
+		return error_say(error, -E2BIG,
+		        "%s: iWARP sends need all their receives posted beforehand, and there is room for %u of %u",
+		        endpoint->facts->device, limit, total);
+	if (is_target(endpoint) && total > endpoint->receives)
+		endpoint->receives = total;
+	return 0;
+}
+
 int endpoint_create(struct endpoint *endpoint, const struct layout *layout, struct error *error)
 {
 	if (endpoint->side == SIDE_LOCAL)
 		buffer_affinity(endpoint->run, endpoint->side, endpoint->facts->numa_node);
 	plan(endpoint, layout);
 	int result = check_message_size(endpoint, layout, error);
+	result = result ? result : plan_for_iwarp(endpoint, layout, error);
 	result = result ? result : create_pds_and_cqs(endpoint, layout, error);
 	result = result ? result : make_buffer(endpoint, layout, error);
 	for (uint32_t lane = 0; lane < endpoint->qp_count && !result; lane++)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/target.h"
 
+#include "probe/cm.h"
+
 #include <errno.h>
+#include <time.h>
 
 static int op_of(const struct target *target)
 {
@@ -33,7 +36,8 @@ static int post_receive(struct target *target, uint32_t serial)
 	int error = ibv_post_recv(endpoint->qps[lane], &wr, &bad);
 	if (!error)
 		target->receives[lane]++;
-	return -error;
+	/* Positive by the manual page; siw gives a negative one. */
+	return error > 0 ? -error : error;
 }
 
 /* As many as fit, in the order in which the requests of the lane will come. */
@@ -144,13 +148,22 @@ void target_look(struct target *target)
 		take_receives(target);
 }
 
-static void verify_slot(struct target *target, uint32_t serial)
+/* `until_ns`: what is not there may still be on its way. */
+static void verify_slot(struct target *target, uint32_t serial, int64_t until_ns)
 {
+	enum { PAUSE_NS = 1000000 };
+	const struct layout *layout = target->layout;
 	struct landing *landing = find_landing(target, serial);
 	if (!landing)
 		return;
-	landing->payload = (int)payload_check(
-	        place_of(target, serial), layout_series(target->layout, serial)->bytes, target->layout->seed, serial);
+	for (;;) {
+		landing->payload = (int)payload_check(
+		        place_of(target, serial), layout_series(layout, serial)->bytes, layout->seed, serial);
+		if (landing->payload == PAYLOAD_RIGHT || run_now(target->endpoint->run) >= until_ns)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+		target_look(target);
+	}
 }
 
 void target_verify(struct target *target, uint32_t posted)
@@ -159,13 +172,16 @@ void target_verify(struct target *target, uint32_t posted)
 	if (op_of(target) == OP_READ)
 		return;
 	target_look(target);
+	/* A completion of iWARP says that TCP has taken the bytes, not that they have arrived (RFC 5040, 5.5). */
+	const int64_t patience_ns = 2000000000;
+	int64_t until_ns = cm_is_needed(target->endpoint) ? run_now(target->endpoint->run) + patience_ns : 0;
 	for (uint32_t i = 0; i < layout->series_count && i * layout->count < posted; i++) {
 		uint32_t first = i * layout->count, end = first + layout->count;
 		end = end < posted ? end : posted;
 		/* The last requests of a size are those whose bytes were not overwritten. */
 		uint32_t last_slots = end - first < layout->series[i].slots ? end - first : layout->series[i].slots;
 		for (uint32_t serial = end - last_slots; serial < end; serial++)
-			verify_slot(target, serial);
+			verify_slot(target, serial, until_ns);
 	}
 }
 

@@ -96,11 +96,21 @@ static bool is_covered(const struct judge *judge, uint32_t index)
 	return false;
 }
 
+bool is_iwarp(const struct endpoint_facts *end)
+{
+	return text_is(end->transport, "iwarp") || is_driver(end, "siw");
+}
+
+bool has_not_arrived(const struct judge *judge, const struct operation *operation)
+{
+	return is_iwarp(&judge->evidence->local) && is_success(operation) && operation->landed == FLAG_NO;
+}
+
 static void count_success(struct judge *judge, const struct operation *operation)
 {
 	judge->succeeded++;
 	judge->verified += operation->payload_verified == FLAG_YES;
-	if (operation->payload_verified == FLAG_NO && !judge->wrong)
+	if (operation->payload_verified == FLAG_NO && !has_not_arrived(judge, operation) && !judge->wrong)
 		judge->wrong = operation;
 }
 

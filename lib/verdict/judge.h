@@ -50,6 +50,9 @@ bool is_posted(const struct operation *operation);
 bool is_success(const struct operation *operation);
 /* rxe and siw: the "device" is kernel code of the host. */
 bool is_software(const struct endpoint_facts *end);
+bool is_iwarp(const struct endpoint_facts *end);
+/* A completion of iWARP says that TCP has taken the bytes (RFC 5040, 5.5): this one did, and the target has nothing. */
+bool has_not_arrived(const struct judge *judge, const struct operation *operation);
 bool is_driver(const struct endpoint_facts *end, const char *prefix);
 bool text_is(const char *text, const char *wanted);  /* false for NULL */
 bool text_has(const char *text, const char *part);   /* ignoring case; false for NULL */

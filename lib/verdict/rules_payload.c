@@ -136,10 +136,29 @@ static bool all_succeeded(const struct judge *judge)
 	return judge->succeeded && judge->succeeded == judge->posted && !failures;
 }
 
+static bool judge_not_arrived(struct judge *judge)
+{
+	const struct operation *lost = NULL;
+	list_each(operation, &judge->evidence->operations)
+		if (has_not_arrived(judge, operation) && !lost)
+			lost = operation;
+	if (!lost)
+		return false;
+	because(judge, "the %s succeeded, which on iWARP says that TCP has taken it, and the target has nothing of it",
+	        request_words(judge, lost->opcode, lost->bytes));
+	tell_counters(judge);
+	summarize(judge, "it was sent, and has not arrived");
+	next_step(judge, "look at the iWARP connection on both hosts (ss -ti), and at packet filters for TCP");
+	return undetermined(judge, OUTCOME_FAILED,
+	        L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION));
+}
+
 bool rule_degraded(struct judge *judge)
 {
 	if (!all_succeeded(judge))
 		return false;
+	if (judge_not_arrived(judge))
+		return true;
 	tell_events(judge);
 	tell_counters(judge);
 	bool degraded = judge_not_ready(judge) || judge_retried(judge) || judge_late(judge) || judge_flap(judge) ||

@@ -143,6 +143,8 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 		return judge_rtr(judge, outcome, base);
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
 		return judge_memory(judge, outcome, base);
+	if (text_is(step->name, "operation") && base == L(APPLICATION))
+		return likely(judge, outcome, LAYER_APPLICATION, 0);
 	/* An errno that this call has one reason for only. */
 	if (base == L(CONFIGURATION))
 		return likely(judge, outcome, LAYER_CONFIGURATION, 0);
@@ -358,6 +360,13 @@ bool rule_stuck(struct judge *judge)
 		return false;
 	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
 	because(judge, "%s had not returned when the deadline came", stuck->step);
+	if (text_is(stuck->step, "rdma_connect")) {
+		because(judge, "the kernel makes the connection in this call, and waits for the peer in it");
+		summarize(judge, "the iWARP connection to the peer did not come about in time");
+		next_step(judge, "look at packet filters for TCP on both hosts, and whether the peer still listens");
+		return undetermined(judge, OUTCOME_NOT_RUN,
+		        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+	}
 	if (text_is(stuck->step, "getaddrinfo")) {
 		summarize(judge, "the name of the peer was not resolved in time");
 		next_step(judge, "give the address itself, and look at the name servers of this host");

@@ -237,11 +237,6 @@ static bool filter_matters(const struct endpoint_facts *end)
 	return is_software(end);
 }
 
-static bool is_iwarp(const struct endpoint_facts *end)
-{
-	return text_is(end->transport, "iwarp") || is_driver(end, "siw");
-}
-
 static void tell_filters(struct judge *judge)
 {
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };

@@ -5,4 +5,4 @@ here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/guest/lib.sh
 . "$here/lib.sh"
 [ -n "${EXTRA_MODULES-}" ] || skip_all "EXTRA_MODULES=1 builds siw and a changed rxe"
-exec "$here/run" -t two -m siw,rxepci "$here/extra/bed-drivers.sh"
+EXTRA=siw,rxepci exec "$here/suite" two "$here"/extra/*.sh

@@ -32,9 +32,9 @@ for op in read send; do
 	holds "$op between peers" "fine() and e['operations_completed'] == 40"
 done
 probe -d siw0 --peer "$address_b" --op write-imm
-isnt "$status" 0 "write-imm, which iWARP does not have: status"
-holds "write-imm: refused when it is posted, and the network is not blamed" \
-	"v['outcome'] == 'failed' and 'network' not in v['candidates'] and v['layer'] != 'network'"
+is "$status" 1 "write-imm, which iWARP does not have: status"
+holds "write-imm, which iWARP does not have: said before anything is posted" \
+	"v['outcome'] == 'not-run' and v['layer'] == 'application' and resource('local', 'operation') == 95 and not o"
 
 nft add table inet probe
 nft add chain inet probe input '{ type filter hook input priority 0; }'
@@ -42,7 +42,7 @@ nft add rule inet probe input iif nic2 tcp dport != 18517 counter drop
 probe -d siw0 --peer "$address_b"
 is "$status" 1 "connections dropped: status"
 holds "connections dropped: nothing was posted, and it is no device" \
-	"v['outcome'] == 'not-run' and not o and resource('local', 'rdma_connect') and {'configuration', 'network'} <= set(v['candidates']) and 'device' not in v['candidates']"
+	"v['outcome'] == 'not-run' and not o and {'configuration', 'network'} <= set(v['candidates']) and not {'device', 'kernel'} & set(v['candidates'])"
 nft delete table inet probe
 probe -d siw0 --peer "$address_b" --timeout 20000
 holds "and then it works again" "fine()"
