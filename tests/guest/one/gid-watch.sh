@@ -13,6 +13,11 @@ said() {
 	grep -Eq "$1" "$log"
 }
 
+# The devices are opened for their events after the first look: from then on a change is one.
+watching() {
+	find "/proc/$pid/fd" -lname '/dev/infiniband/uverbs*' | grep -q .
+}
+
 modules rdma_rxe ib_uverbs
 ip link set nic0 up
 wait_carrier nic0
@@ -27,7 +32,7 @@ for how in text json; do
 	# shellcheck disable=SC2086
 	"$RDMADIAG" gid --watch $flag >$log 2>/tmp/watch.err &
 	pid=$!
-	sleep 2
+	wait_for 60 watching
 	ip addr add 192.0.2.1/24 dev nic0
 	if [ $how = text ]; then
 		ok "$how: a new address" wait_for 15 said 'rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2'
