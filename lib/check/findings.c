@@ -59,6 +59,17 @@ const struct finding_kind finding_kinds[] = {
 	{ "pcie-errors", SEVERITY_WARNING, "the PCIe error counters of the function are not zero" },
 	{ "pcie-link-downtrained", SEVERITY_WARNING, "a PCIe link runs slower or narrower than both of its ends can" },
 	{ "pcie-slot-limits-adapter", SEVERITY_INFO, "the PCIe port above the adapter can do less than the adapter" },
+	/* interrupts, quality of service and the wire: check, topo --health */
+	{ "devlink-reporter-error", SEVERITY_WARNING, "a health reporter of the driver is in error" },
+	{ "devlink-reporter-recovered", SEVERITY_INFO, "a health reporter of the driver has seen errors and is healthy" },
+	{ "irq-on-another-node", SEVERITY_WARNING,
+	        "completion vectors interrupt CPUs of other NUMA nodes than the device's" },
+	{ "link-flaps", SEVERITY_INFO, "the carrier of a netdev went away several times" },
+	{ "link-problem", SEVERITY_WARNING, "the driver says why a netdev that is up has no link" },
+	{ "port-error-counters", SEVERITY_INFO, "error counters of an RDMA port are not zero" },
+	{ "qos-traffic-not-lossless", SEVERITY_WARNING,
+	        "the known traffic class of a port goes to a priority without flow control, while others have it" },
+	{ "wire-errors", SEVERITY_WARNING, "frames came damaged from the wire" },
 	/* NUMA and process */
 	{ "memlock-limit-low", SEVERITY_WARNING,
 	        "RLIMIT_MEMLOCK is low and CAP_IPC_LOCK is missing: registering memory will fail" },

@@ -8,5 +8,6 @@ void check_topo(const struct host *host, struct report *report)
 	check_functions(host, report);
 	check_pci(host, report);
 	check_numa(host, report);
+	check_health(host, report);
 	report_exhaustion(report);
 }

@@ -13,5 +13,7 @@ void check_functions(const struct host *host, struct report *report);
 void check_ports(const struct host *host, struct report *report);
 void check_pci(const struct host *host, struct report *report);
 void check_numa(const struct host *host, struct report *report);
+/* Of host->health, where it was asked for. */
+void check_health(const struct host *host, struct report *report);
 
 #endif

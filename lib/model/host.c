@@ -218,6 +218,8 @@ static const struct field topo_fields[] = {
 	FIELD_OF(INLINE, struct host, process, process_record, "the calling process"),
 	FIELD_OF(RECORDS, struct host, devices, rdma_device_record, "RDMA devices in natural order of their names"),
 	FIELD_OF(RECORD, struct host, matrix, matrix_record, "adapters, GPUs and NVMe side by side, null: not asked"),
+	FIELD_OF(RECORD, struct host, health, health_record,
+	        "interrupts, quality of service and the wire, null: not asked"),
 };
 RECORD(topo_record, host, topo_fields);
 

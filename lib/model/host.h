@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/index.h"
 #include "base/text.h"
+#include "model/health.h"
 #include "model/matrix.h"
 #include "model/record.h"
 #include "model/report.h"
@@ -152,7 +153,7 @@ struct netdev {
 	struct num arp_type;     /* ARPHRD_* */
 	const char *parent_name; /* IFLA_PARENT_DEV_NAME: of its device on the bus */
 	const char *sysfs_path;  /* canonical path of its device; NULL: none, or not located yet */
-	bool located, completed;
+	bool located, completed, health_read;
 	const char *master_name; /* where rtnetlink did not tell numbers */
 	struct strings lower_names;
 	struct num vlan_id;
@@ -329,6 +330,7 @@ struct host {
 	struct process_facts process;
 	LIST(struct rdma_device) devices;
 	struct matrix *matrix; /* NULL: not asked */
+	struct health *health; /* NULL: not asked */
 	/* what the tree is joined from; not in the document */
 	LIST(struct netdev) netdevs;
 	LIST(struct pci_function) pci_functions;

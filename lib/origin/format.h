@@ -26,7 +26,16 @@ enum {
 
 static inline const char *protocol_name(int protocol)
 {
-	return protocol == NETLINK_RDMA ? "rdma" : protocol == NETLINK_ROUTE ? "route" : "other";
+	switch (protocol) {
+	case NETLINK_RDMA:
+		return "rdma";
+	case NETLINK_ROUTE:
+		return "route";
+	case NETLINK_GENERIC:
+		return "generic";
+	default:
+		return "other";
+	}
 }
 
 /* Reads an archive into `tree` (archive.c). `path` names it in errors; `fd` stays the caller's. 0 or negative errno. */

@@ -21,8 +21,8 @@
 
 struct live {
 	struct origin origin;
-	const char *sysfs; /* what stands for /sys */
-	struct nl_socket sockets[2];
+	const char *sysfs;             /* what stands for /sys */
+	struct nl_socket sockets[3];   /* rdma, route, generic */
 	struct verbs_devices *devices; /* NULL until they are listed */
 	pthread_t lister;
 	bool listing; /* `lister` fills `devices`, and nobody else touches it */
@@ -126,8 +126,8 @@ static int live_access(struct origin *origin, const char *path)
 
 static int live_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count)
 {
-	struct nl_socket *socket = &live(origin)->sockets[protocol == NETLINK_RDMA];
-	return nl_exchange(socket, protocol, requests, count);
+	size_t which = protocol == NETLINK_RDMA ? 0 : protocol == NETLINK_ROUTE ? 1 : 2;
+	return nl_exchange(&live(origin)->sockets[which], protocol, requests, count);
 }
 
 static void *list_devices(void *data)

@@ -29,7 +29,8 @@
  * directory that holds for what is looked at (origin_damage()).
  *
  * Names of requests: rdma/sys, rdma/dev, rdma/port.DEVINDEX, rdma/chardev.DEVINDEX, rdma/stat.DEVINDEX.PORT,
- * route/link, route/addr, route/route.ADDRESS, route/neigh.
+ * route/link, route/addr, route/route.ADDRESS, route/neigh, route/dcb.IFINDEX, generic/family.NAME,
+ * generic/ethtool-WHAT.IFINDEX, generic/devlink-health.
  *
  * What may block in a driver is announced first, see struct watch.
  */
@@ -111,7 +112,7 @@ struct nl_request {
 };
 
 /*
- * Sends `count` requests on the origin's one socket of `protocol` (NETLINK_RDMA, NETLINK_ROUTE) and reads all replies.
+ * Sends `count` requests on the origin's one socket of `protocol` (NETLINK_RDMA, NETLINK_ROUTE, NETLINK_GENERIC) and reads all replies.
  * Requests that are not dumps go out together. Dumps that the kernel marks as interrupted are repeated (and given back
  * as they are after some tries). 0, or a negative errno when no request was answered; the caller frees with
  * nl_requests_free().

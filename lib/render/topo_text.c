@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/topo_text.h"
 #include "base/cleanup.h"
+#include "render/health_text.h"
 #include "render/report_text.h"
 #include "render/table.h"
 
@@ -256,6 +257,10 @@ int topo_print(const struct host *host, const struct topo_text_options *options,
 	list_each(node, &host->numa_nodes)
 		print_node(node, stream);
 	print_process(&host->process, stream);
+	if (host->health) {
+		fputc('\n', stream);
+		health_print(host->health, stream);
+	}
 	if (host->report.findings.count) {
 		fputc('\n', stream);
 		report_print_findings(&host->report, stream, options->color);

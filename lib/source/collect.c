@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "source/vendors.h"
 #include "origin/worker.h"
+#include "source/health.h"
 #include "source/join.h"
 #include "source/neighbours.h"
 #include "source/net_sysfs.h"
@@ -282,6 +283,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 	list_each(device, &host->devices)
 		read_roce_lag(origin, host, device);
 	read_all_verbs(origin, collecting);
+	if (collecting->options->health)
+		health_read(origin, host);
 	host->complete = true;
 	return collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
 }

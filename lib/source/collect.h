@@ -22,8 +22,9 @@ struct collect_options {
 	 * speeds. A handful of system calls for all devices then, where sysfs takes some for each.
 	 */
 	bool brief;
-	bool neighbours; /* GPUs, accelerators and NVMe controllers too */
+	bool neighbours;   /* GPUs, accelerators and NVMe controllers too */
 	bool expect_verbs; /* `more` will ask verbs of the devices, see origin_expect_verbs() */
+	bool health;       /* interrupts, quality of service and the wire too */
 	/*
 	 * Runs in the worker once devices, ports and netdevs are known, to read more of the origin. What it stores must
 	 * come from host->arena and be reachable from memory that the caller took from there before. May be called

@@ -111,3 +111,32 @@ char *nl_hex(const struct nlattr *attribute, struct arena *arena, char separator
 	}
 	return arena_strdup(arena, text);
 }
+
+static const struct nlattr *whole(const char *at, const char *end)
+{
+	const struct nlattr *attribute = (const struct nlattr *)at;
+	if (end - at < (ptrdiff_t)sizeof(*attribute) || attribute->nla_len < sizeof(*attribute) ||
+	        attribute->nla_len > end - at)
+		return NULL;
+	return attribute;
+}
+
+const struct nlattr *nl_first(const struct nlattr *nest, const char **end)
+{
+	*end = (const char *)nest + nest->nla_len;
+	return whole((const char *)nest + sizeof(*nest), *end);
+}
+
+const struct nlattr *nl_first_of(const struct nlmsghdr *message, size_t header, const char **end)
+{
+	size_t skip = NLMSG_LENGTH(NLMSG_ALIGN(header));
+	*end = (const char *)message + message->nlmsg_len;
+	return message->nlmsg_len < skip ? NULL : whole((const char *)message + skip, *end);
+}
+
+const struct nlattr *nl_next(const struct nlattr *attribute, const char *end)
+{
+	size_t step = NLA_ALIGN(attribute->nla_len);
+	const char *at = (const char *)attribute;
+	return step >= (size_t)(end - at) ? NULL : whole(at + step, end);
+}

@@ -19,6 +19,12 @@ int nl_each_message(
 void nl_attributes(const struct nlmsghdr *message, size_t header, const struct nlattr **table, size_t max);
 void nl_nested(const struct nlattr *attribute, const struct nlattr **table, size_t max); /* attribute may be NULL */
 
+/* The attributes of a nest one after the other, where a type may stand there several times. NULL: no more. */
+const struct nlattr *nl_first(const struct nlattr *nest, const char **end);
+/* Attributes that follow a header of `header` bytes in a message. */
+const struct nlattr *nl_first_of(const struct nlmsghdr *message, size_t header, const char **end);
+const struct nlattr *nl_next(const struct nlattr *attribute, const char *end);
+
 /* All accept NULL. Native byte order. */
 struct num nl_u8(const struct nlattr *attribute);
 struct num nl_u16(const struct nlattr *attribute);

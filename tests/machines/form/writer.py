@@ -8,7 +8,7 @@ import os
 import posixpath
 import struct
 
-from . import model, netlink
+from . import health, model, netlink
 from .schema import Mistake
 
 
@@ -298,6 +298,7 @@ def write_net(out, machine, net):
         out.put(f"proc/net/vlan/{net.name}", f"{net.name}  VID: {net.vlan}\t REORDER_HDR: 1  dev->priv_flags: 1021\n"
                                              f"Device: {net.link}\n")
     write_net_links(out, machine, net, here)
+    health.write_net(out, net, here)
     if net.bond:
         write_bond(out, machine, net, here)
     if net.slave:
@@ -396,7 +397,7 @@ def write_port(out, machine, device, port, here):
     rate_error = getattr(errno, port.rate, None)
     for name, value in {"state": port.state_text, "phys_state": port.physical_text, "link_layer": port.link_layer,
                         "rate": None if rate_error else port.rate, "lid": f"0x{port.lid:x}",
-                        "sm_lid": f"0x{port.sm_lid:x}", "lid_mask_count": port.lmc, "sm_sl": 0,
+                        "sm_lid": f"0x{port.sm_lid:x}", "lid_mask_count": port.lmc, "sm_sl": port.sm_sl,
                         "cap_mask": f"0x{port.cap_mask:08x}"}.items():
         out.line(f"{here}/{name}", value)
     if rate_error:
@@ -443,6 +444,8 @@ def write_rdma(out, machine, device):
         if machine.host.roce_mode:
             out.line(f"sys/kernel/config/rdma_cm/{device.name}/ports/{port.number}/default_roce_mode",
                      machine.host.roce_mode)
+        if port.default_tos is not None:
+            out.line(f"sys/kernel/config/rdma_cm/{device.name}/ports/{port.number}/default_roce_tos", port.default_tos)
     write_uverbs(out, device, base)
     for name, value in device.lag.items():
         out.line(f"sys/kernel/debug/mlx5/{device.pci}/lag/{name}", value)
@@ -579,6 +582,8 @@ def build(machine):
     for function in machine.pci:
         write_function(out, machine, function)
     write_auxiliary(out, machine)
+    health.write_reporters(out, machine)
+    health.write_interrupts(out, machine, model.parse_list(machine.all_cpus))
     for net in machine.net:
         write_net(out, machine, net)
     out.directories.add("sys/class/infiniband")

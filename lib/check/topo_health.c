@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings about interrupts, quality of service and the wire, where these were asked for. */
+#include "check/add.h"
+#include "check/topo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- interrupts ---- */
+
+static const char *device_of(const struct host *host, const struct pci_function *function)
+{
+	list_each(device, &host->devices)
+		if (device->pci == function)
+			return device->name;
+	return function->address;
+}
+
+static void check_interrupts(const struct host *host, const struct function_interrupts *function, struct report *report)
+{
+	char subject[80];
+	if (function->remote.value <= 0)
+		return;
+	snprintf(subject, sizeof(subject), "pci:%s", function->address);
+	struct finding *finding = check_add(report, "irq-on-another-node", subject,
+	        "%" PRId64 " of %" PRId64 " completion vectors of %s interrupt CPUs of other nodes",
+	        function->remote.value, function->completions.value, device_of(host, function->pci));
+	if (finding && function->remote.value < function->completions.value)
+		finding->severity =
+		        SEVERITY_INFO; /* a program may take the others; drivers spread them over all CPUs */
+	uint32_t told = 0;
+	list_each(interrupt, &function->interrupts)
+		if (interrupt->completion == FLAG_YES && interrupt->remote == FLAG_YES && told++ < 4)
+			report_evidence(report, finding, "/proc/irq affinity", interrupt->name, "%s",
+			        interrupt->effective && *interrupt->effective ? interrupt->effective
+			                                                      : interrupt->affinity);
+	report_evidence(report, finding, "sysfs", "local_cpulist", "%s", function->local_cpus);
+	report_advice(finding, "Set smp_affinity_list of these interrupts to local CPUs (irqbalance, or the driver's "
+	                       "script), or choose "
+	                       "completion vectors that are local.");
+}
+
+/* ---- quality of service ---- */
+
+/* The priority that DSCP gets: its entry, else that of its three upper bits is not known. */
+static struct num priority_of(const struct qos_facts *qos, int64_t dscp)
+{
+	list_each(entry, &qos->dscp)
+		if (entry->key == dscp)
+			return entry->value;
+	return (struct num){ 0 };
+}
+
+static bool lossless_list(const struct qos_facts *qos, char text[static 32])
+{
+	text[0] = '\0';
+	list_each(priority, &qos->priorities) {
+		size_t used = strlen(text);
+		if (priority->pfc == FLAG_YES)
+			snprintf(text + used, 32 - used, "%s%d", used ? ", " : "", (int)priority->priority.value);
+	}
+	return *text;
+}
+
+/*
+ * Only where the class of the traffic is known: forced by the driver, or set as default of rdma_cm to something else
+ * than zero, and the port orders by DSCP. A port without any lossless priority may be meant to be so.
+ */
+static void check_class(const struct port_health *port, const struct netdev_health *netdev, struct report *report)
+{
+	char subject[80], lossless[32];
+	const struct qos_facts *qos = netdev->qos;
+	bool forced = port->traffic_class.known && port->traffic_class.value > 0;
+	struct num tos = forced ? port->traffic_class : port->default_tos;
+	if (!qos || !tos.known || tos.value <= 0 || !qos->trust || strcmp(qos->trust, "dscp") != 0 ||
+	        !lossless_list(qos, lossless))
+		return;
+	struct num priority = priority_of(qos, tos.value >> 2);
+	if (!priority.known || priority.value < 0 || priority.value >= (int64_t)qos->priorities.count ||
+	        qos->priorities.items[priority.value]->pfc != FLAG_NO)
+		return;
+	snprintf(subject, sizeof(subject), "%s/%d", port->device, (int)port->number.value);
+	struct finding *finding = check_add(report, "qos-traffic-not-lossless", subject,
+	        "traffic with type of service %" PRId64 " (DSCP %" PRId64 ") gets priority %" PRId64
+	        " on %s; flow control is on for priority %s only",
+	        tos.value, tos.value >> 2, priority.value, netdev->name, lossless);
+	report_evidence(report, finding, forced ? "sysfs" : "configfs", forced ? "traffic_class" : "default_roce_tos",
+	        "%" PRId64, tos.value);
+	report_evidence(report, finding, "DCB_ATTR_IEEE_APP_TABLE", "DSCP → priority", "%" PRId64 " → %" PRId64,
+	        tos.value >> 2, priority.value);
+	report_evidence(report, finding, "DCB_ATTR_IEEE_PFC", "pfc_en", "%s", lossless);
+	report_advice(finding, "Make the type of service, the port's DSCP map and the priorities of PFC agree, here "
+	                       "and on the switches.");
+}
+
+static void check_qos(const struct host *host, struct report *report)
+{
+	list_each(health, &host->health->ports) {
+		const struct rdma_device *device = host_device(host, health->device);
+		const struct port *port = device ? device_port(device, health->number.value) : NULL;
+		list_each(netdev, &host->health->netdevs)
+			if (port)
+				list_each(related, &port->netdevs)
+					if (related->netdev == netdev->netdev)
+						check_class(health, netdev, report);
+	}
+}
+
+/* ---- the wire ---- */
+
+static struct num counter_of(const struct netdev_health *netdev, const char *name)
+{
+	return health_counter_value(
+	        (const struct health_counter *const *)netdev->counters.items, netdev->counters.count, name);
+}
+
+static void check_frames(const struct netdev_health *netdev, const char *subject, struct report *report)
+{
+	static const char *const names[] = { "FrameCheckSequenceErrors", "AlignmentErrors", "etherStatsFragments",
+		"etherStatsJabbers", "rx_crc_errors" };
+	struct finding *finding = NULL;
+	struct num lost = netdev->fec ? netdev->fec->uncorrectable_blocks : (struct num){ 0 };
+	bool any = lost.value > 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		any |= counter_of(netdev, names[i]).value > 0;
+	if (!any)
+		return;
+	finding =
+	        check_add(report, "wire-errors", subject, "frames came damaged from the wire since the counters began");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (counter_of(netdev, names[i]).value > 0)
+			report_evidence(
+			        report, finding, "counter", names[i], "%" PRId64, counter_of(netdev, names[i]).value);
+	if (lost.value > 0)
+		report_evidence(report, finding, "ETHTOOL_A_FEC_STATS", "uncorrectable blocks", "%" PRId64, lost.value);
+	report_advice(finding, "Clean or change cable and modules of this link; see whether the number still grows.");
+}
+
+static void check_netdev(const struct netdev_health *netdev, struct report *report)
+{
+	enum { MANY_FLAPS = 5 };
+	char subject[80];
+	snprintf(subject, sizeof(subject), "net:%s", netdev->name);
+	check_frames(netdev, subject, report);
+	if (netdev->carrier_down.known && netdev->carrier_down.value >= MANY_FLAPS) {
+		struct finding *finding = check_add(report, "link-flaps", subject,
+		        "the carrier went away %" PRId64 " times since the netdev was made",
+		        netdev->carrier_down.value);
+		report_evidence(report, finding, "sysfs", "carrier_down_count", "%" PRId64, netdev->carrier_down.value);
+		report_advice(finding, "See in the kernel log when; each time in operation broke connections.");
+	}
+	if (netdev->link_problem && netdev->netdev && netdev->netdev->admin_up == FLAG_YES &&
+	        netdev->netdev->carrier == FLAG_NO) {
+		struct finding *finding =
+		        check_add(report, "link-problem", subject, "no link: %s", netdev->link_problem);
+		report_evidence(report, finding, "ETHTOOL_A_LINKSTATE_EXT_STATE", "state", "%s", netdev->link_problem);
+	}
+}
+
+static void check_port(const struct port_health *port, struct report *report)
+{
+	static const char *const names[] = { "link_downed", "symbol_error", "link_error_recovery", "port_rcv_errors",
+		"port_xmit_discards", "local_link_integrity_errors", "excessive_buffer_overrun_errors" };
+	char subject[80];
+	struct finding *finding = NULL;
+	snprintf(subject, sizeof(subject), "%s/%d", port->device, (int)port->number.value);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct num value = health_counter_value(
+		        (const struct health_counter *const *)port->counters.items, port->counters.count, names[i]);
+		if (value.value <= 0)
+			continue;
+		if (!finding)
+			finding = check_add(report, "port-error-counters", subject,
+			        "error counters of the port are not zero: %s %" PRId64 " since it was last cleared",
+			        names[i], value.value);
+		report_evidence(report, finding, "RDMA port counters", names[i], "%" PRId64, value.value);
+	}
+}
+
+static void check_reporter(const struct reporter_health *reporter, struct report *report)
+{
+	char subject[80];
+	bool bad = reporter->state && !strcmp(reporter->state, "error");
+	if (!bad && reporter->errors.value <= 0)
+		return;
+	snprintf(subject, sizeof(subject), "%s:%.60s", reporter->bus ? reporter->bus : "device",
+	        reporter->address ? reporter->address : "?");
+	struct finding *finding = bad ? check_add(report, "devlink-reporter-error", subject,
+	                                        "the health reporter %s is in error", reporter->name)
+	                              : check_add(report, "devlink-reporter-recovered", subject,
+	                                        "the health reporter %s has seen %" PRId64 " errors, %" PRId64
+	                                        " recoveries; it is healthy now",
+	                                        reporter->name, reporter->errors.value, reporter->recoveries.value);
+	report_evidence(report, finding, "DEVLINK_ATTR_HEALTH_REPORTER", reporter->name, "%s, %" PRId64 " errors",
+	        reporter->state ? reporter->state : "state unknown", reporter->errors.value);
+	report_advice(finding, "devlink health diagnose and devlink health dump show say more.");
+}
+
+void check_health(const struct host *host, struct report *report)
+{
+	const struct health *health = host->health;
+	if (!health)
+		return;
+	list_each(function, &health->functions)
+		check_interrupts(host, function, report);
+	check_qos(host, report);
+	list_each(netdev, &health->netdevs)
+		check_netdev(netdev, report);
+	list_each(port, &health->ports)
+		check_port(port, report);
+	list_each(reporter, &health->reporters)
+		check_reporter(reporter, report);
+}

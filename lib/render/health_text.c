@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/health_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void print_qos(const struct qos_facts *qos, FILE *stream)
+{
+	const char *separator = " ";
+	bool any = false;
+	if (qos->trust)
+		fprintf(stream, ", trusts %s", qos->trust);
+	list_each(priority, &qos->priorities)
+		any |= priority->pfc == FLAG_YES;
+	if (!any) {
+		fputs(", no lossless priority", stream);
+		return;
+	}
+	fputs(", lossless priorities", stream);
+	list_each(priority, &qos->priorities) {
+		if (priority->pfc != FLAG_YES)
+			continue;
+		fprintf(stream, "%s%" PRId64, separator, priority->priority.value);
+		if (priority->pause_received.known && priority->pause_sent.known)
+			fprintf(stream, " (paused %" PRId64 ", pausing %" PRId64 ")", priority->pause_received.value,
+			        priority->pause_sent.value);
+		separator = ", ";
+	}
+}
+
+static void print_pause(const struct pause_facts *pause, FILE *stream)
+{
+	static const char *const words[] = { "?", "off", "on" };
+	fprintf(stream, ", pause receive %s transmit %s", words[pause->receive], words[pause->transmit]);
+	if (pause->frames_received.known && pause->frames_sent.known)
+		fprintf(stream, " (received %" PRId64 ", sent %" PRId64 ")", pause->frames_received.value,
+		        pause->frames_sent.value);
+}
+
+static void print_counters(const struct health_counter *const *items, uint32_t count, const char *nothing, FILE *stream)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < count; i++)
+		if (items[i]->value.value > 0) {
+			fprintf(stream, ", %s %" PRId64, items[i]->name, items[i]->value.value);
+			any = true;
+		}
+	if (count && !any)
+		fprintf(stream, ", %s", nothing);
+}
+
+static void print_netdev(const struct netdev_health *netdev, FILE *stream)
+{
+	fprintf(stream, "%s: carrier ", netdev->name);
+	if (netdev->carrier_down.known)
+		fprintf(stream, "lost %" PRId64 " times", netdev->carrier_down.value);
+	else
+		fputs("changes unknown", stream);
+	if (netdev->link_problem)
+		fprintf(stream, ", no link: %s", netdev->link_problem);
+	if (netdev->fec && netdev->fec->active)
+		fprintf(stream, ", FEC %s", netdev->fec->active);
+	if (netdev->fec && netdev->fec->uncorrectable_blocks.known)
+		fprintf(stream, " (%" PRId64 " blocks not correctable)", netdev->fec->uncorrectable_blocks.value);
+	if (netdev->pause)
+		print_pause(netdev->pause, stream);
+	if (netdev->qos)
+		print_qos(netdev->qos, stream);
+	print_counters((const struct health_counter *const *)netdev->counters.items, netdev->counters.count,
+	        "no errors or drops counted", stream);
+	fputc('\n', stream);
+}
+
+static void print_port(const struct port_health *port, FILE *stream)
+{
+	if (!port->sm_sl.known && !port->default_tos.known && !port->traffic_class.known && !port->counters.count)
+		return;
+	fprintf(stream, "%s/%" PRId64 ": of the RDMA port", port->device, port->number.value);
+	if (port->sm_sl.known)
+		fprintf(stream, ", SL %" PRId64 " to the subnet manager", port->sm_sl.value);
+	if (port->default_tos.known)
+		fprintf(stream, ", rdma_cm default type of service %" PRId64 " (DSCP %" PRId64 ")",
+		        port->default_tos.value, port->default_tos.value >> 2);
+	if (port->traffic_class.known)
+		fprintf(stream, ", forced traffic class %" PRId64, port->traffic_class.value);
+	print_counters((const struct health_counter *const *)port->counters.items, port->counters.count,
+	        "no port errors counted", stream);
+	fputc('\n', stream);
+}
+
+void health_print(const struct health *health, FILE *stream)
+{
+	list_each(netdev, &health->netdevs)
+		print_netdev(netdev, stream);
+	list_each(port, &health->ports)
+		print_port(port, stream);
+	list_each(function, &health->functions)
+		fprintf(stream, "%s: %u interrupts, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
+		        function->address, function->interrupts.count, function->completions.value,
+		        function->remote.value);
+	if (health->reporters.count)
+		fprintf(stream, "%u devlink health reporters\n", health->reporters.count);
+}
