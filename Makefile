@@ -148,19 +148,28 @@ demo: all
 T ?= 60
 FUZZERS := $(patsubst $(SRC)/tests/fuzz/fuzz_%.c,%,$(sort $(wildcard $(SRC)/tests/fuzz/fuzz_*.c)))
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_MACHINE := several-surprises
 .PHONY: fuzz
 fuzz: setup-fuzz
 	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' fuzz-programs
-	$(Q)for name in $(FUZZERS); do echo "fuzzing $$name for $(T) s"; mkdir -p $(O)/fuzz/corpus/$$name; \
-		$(O)/fuzz/fuzz_$$name -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
-		-artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus/$$name $(SRC)/tests/fuzz/corpus/$$name || exit 1; done
+	$(Q)[ -d $(O)/fuzz/machine ] || $(SRC)/tests/machines/make-snapshot $(FUZZ_MACHINE) $(O)/fuzz/machine
+	$(Q)$(SRC)/tests/fuzz/seeds $(O)/fuzz/machine $(O)/fuzz/seeds
+	$(Q)for name in $(FUZZERS); do echo "fuzzing $$name for $(T) s"; mkdir -p $(O)/fuzz/corpus/$$name $(O)/fuzz/seeds/$$name; \
+		FUZZ_MACHINE=$(abspath $(O))/fuzz/machine \
+		$(abspath $(O))/fuzz/fuzz_$$name -max_total_time=$(T) -timeout=20 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
+		-artifact_prefix=$(abspath $(O))/fuzz/$$name- $(abspath $(O))/fuzz/corpus/$$name $(SRC)/tests/fuzz/corpus/$$name \
+		$(abspath $(O))/fuzz/seeds/$$name || exit 1; done
 .PHONY: setup-fuzz fuzz-programs
 setup-fuzz:
-	$(Q)$(SRC)/tools/setup build lint
+	$(Q)$(SRC)/tools/setup build lint check
 fuzz-programs: $(patsubst %,$(O)/fuzz_%,$(FUZZERS))
+# the whole program, its main() under another name
+$(O)/obj/cmd/renamed.o: $(O)/obj/cmd/rdmadiag.o
+	$(Q)objcopy --redefine-sym main=rdmadiag_main $< $@
+$(O)/fuzz_arguments: $(filter-out %/rdmadiag.o,$(CMD_OBJECTS)) $(O)/obj/cmd/renamed.o
 $(O)/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/librdmadiag.a
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(ALL_LIBS)
 
 # ---- random faults on the software mlx5 device: make campaign N=1000 SEED=1 ----
 
