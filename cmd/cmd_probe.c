@@ -41,6 +41,7 @@ enum {
 	OPTION_TRACE,
 	OPTION_REGISTRATION,
 	OPTION_EXPLAIN_STAGES,
+	OPTION_TCP,
 };
 
 #define ARENA_BYTES ((size_t)256 << 20) /* address space of one run */
@@ -74,6 +75,7 @@ static const struct option_help probe_options[] = {
 	        "pin the buffer (the default), or let the device page it in" },
 	{ OPTION_TRACE, "trace", "FILE", "write the run in the Trace Event format (Perfetto, chrome://tracing)" },
 	{ OPTION_DRILL, "drill", "NAME|list", "make a known failure happen on purpose; list: which there are" },
+	{ OPTION_TCP, "tcp", NULL, "move the same bytes over TCP inside this host as well, and compare" },
 	{ OPTION_EXPLAIN_STAGES, "explain-stages", NULL, "say what each stage means for the owner of the buffer" },
 	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
 	{ 0 },
@@ -135,6 +137,9 @@ static int take_request_option(struct probe_arguments *arguments, int option, st
 		return settings_word(optarg, apis, &request->api, error);
 	case OPTION_WAIT:
 		return settings_word(optarg, waits, &request->wait, error);
+	case OPTION_TCP:
+		request->tcp = FLAG_YES;
+		return 0;
 	case OPTION_EXPLAIN_STAGES:
 		arguments->explains_stages = true;
 		return 0;

@@ -64,6 +64,7 @@ static const struct field request_fields[] = {
 	FIELD(TEXT, struct probe_request, wait, "poll or event"),
 	FIELD(TEXT, struct probe_request, buffer_node, "where the buffer was asked to be"),
 	FIELD(TEXT, struct probe_request, registration, "pinned or odp"),
+	FIELD(FLAG, struct probe_request, tcp, "the same bytes over TCP as well"),
 	FIELD(TEXT, struct probe_request, drill, "failure made on purpose"),
 };
 static RECORD(request_record, probe_request, request_fields);
@@ -247,6 +248,16 @@ static const struct field histogram_fields[] = {
 };
 static RECORD(histogram_record, histogram, histogram_fields);
 
+static const struct field tcp_transfer_fields[] = {
+	FIELD(NUMBER, struct tcp_transfer, bytes, "payload"),
+	FIELD(NUMBER, struct tcp_transfer, samples, "transfers"),
+	FIELD(NUMBER, struct tcp_transfer, returned_ns, "the last send() returned: the source is free"),
+	FIELD(NUMBER, struct tcp_transfer, received_ns, "recv() has copied all"),
+	FIELD(NUMBER, struct tcp_transfer, acknowledged_ns, "the peer's TCP has acknowledged all"),
+	FIELD(FLAG, struct tcp_transfer, verified, "the bytes are right"),
+};
+static RECORD(tcp_transfer_record, tcp_transfer, tcp_transfer_fields);
+
 static const struct field placement_fields[] = {
 	FIELD(NUMBER, struct placement, node, "NUMA node of the buffer"),
 	FIELD(TEXT, struct placement, registration, "pinned or odp"),
@@ -428,6 +439,7 @@ static const struct field evidence_fields[] = {
 	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
 	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
 	FIELD_OF(RECORDS, struct evidence, histograms, histogram_record, "how often a request took how long"),
+	FIELD_OF(RECORDS, struct evidence, tcp_transfers, tcp_transfer_record, "the same bytes over TCP, in this host"),
 	FIELD_OF(RECORDS, struct evidence, placements, placement_record, "the same run with the buffer elsewhere"),
 	FIELD_OF(RECORDS, struct evidence, placement_comparisons, comparison_record, "what these differ by"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),

@@ -36,6 +36,7 @@ struct probe_request {
 	const char *wait;         /* "poll" or "event" */
 	const char *buffer_node;  /* "nic", "all" or a number as text */
 	const char *registration; /* "pinned" or "odp" */
+	enum flag tcp;            /* the same bytes over TCP as well */
 	const char *drill;        /* NULL: none */
 };
 
@@ -311,6 +312,15 @@ struct placement_comparison {
 	enum flag differs;     /* the difference is above both */
 };
 
+/* The same bytes over TCP, medians since the first send(). */
+struct tcp_transfer {
+	struct num bytes, samples;
+	struct num returned_ns;     /* the last send() returned: the kernel has copied all, the source is free */
+	struct num received_ns;     /* recv() has copied all into the target */
+	struct num acknowledged_ns; /* the peer's TCP has acknowledged all; no program is told */
+	enum flag verified;
+};
+
 struct evidence {
 	struct endpoint_facts local, remote;
 	struct clock_offset *clock;
@@ -326,9 +336,10 @@ struct evidence {
 	struct num completions_undelivered; /* taken, of an outstanding request, and not handed to whom waits for it */
 	struct num queue_full; /* how often a post was refused because the send queue was full, and tried again */
 	LIST(struct statistic) statistics;
-	LIST(struct histogram) histograms;   /* of sizes with requests enough */
-	LIST(struct lag_member) lag_members; /* none: no LAG, or not tried */
-	LIST(struct placement) placements;   /* --buffer-node all */
+	LIST(struct histogram) histograms;       /* of sizes with requests enough */
+	LIST(struct lag_member) lag_members;     /* none: no LAG, or not tried */
+	LIST(struct tcp_transfer) tcp_transfers; /* --tcp */
+	LIST(struct placement) placements;       /* --buffer-node all */
 	LIST(struct placement_comparison) placement_comparisons;
 	struct observers observers;
 	LIST(struct device_sample) device_samples;

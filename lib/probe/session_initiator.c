@@ -2,6 +2,7 @@
 /* The initiator: asks a listener on another host for a buffer, writes into it, and asks what became of that. */
 #include "base/cleanup.h"
 #include "probe/channel.h"
+#include "probe/contrast.h"
 #include "probe/counters.h"
 #include "probe/endpoint.h"
 #include "probe/lag.h"
@@ -444,6 +445,8 @@ static int run_initiator(struct initiator *initiator, struct error *error)
 	gather(initiator, error, result != 0, hello_sent);
 	session_device(run, &initiator->endpoint);
 	transfer_finish(&initiator->transfer);
+	if (!result && run->document.request.tcp == FLAG_YES && !run->outer)
+		contrast_run(run, &initiator->layout);
 	return result;
 }
 

@@ -2,6 +2,7 @@
 /* Initiator and target in one process: two queue pairs of one device, or of two devices of this host. */
 #include "base/cleanup.h"
 #include "probe/cm.h"
+#include "probe/contrast.h"
 #include "probe/counters.h"
 #include "probe/endpoint.h"
 #include "probe/lag.h"
@@ -149,6 +150,8 @@ static int run_pair(struct pair *pair, struct error *error)
 	gather(pair, result != 0);
 	session_device(run, &pair->initiator);
 	transfer_finish(&pair->transfer);
+	if (!result && run->document.request.tcp == FLAG_YES && !run->outer)
+		contrast_run(run, &pair->layout);
 	if (!pair->lag_member && pair->transfer.posted)
 		try_members(pair);
 	return result;

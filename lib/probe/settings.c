@@ -26,6 +26,7 @@ void settings_init(struct probe_settings *settings)
 	                        .wait = "poll",
 	                        .buffer_node = "nic",
 	                        .registration = "pinned",
+	                        .tcp = FLAG_NO,
 	                },
 	        .tcp_port = PROBE_PORT,
 	};

@@ -786,6 +786,39 @@ static void say_members(const struct out *out)
 		say_member(out, member);
 }
 
+static struct num rdma_total(const struct out *out, int64_t bytes)
+{
+	list_each(statistic, &out->evidence->statistics)
+		if (statistic->stage && !strcmp(statistic->stage, "total") && statistic->bytes.value == bytes)
+			return statistic->median_ns;
+	return (struct num){ 0 };
+}
+
+static const char *time_or_dash(struct num time, char text[static DURATION_TEXT_SIZE])
+{
+	return time.known ? format_duration(time.value, text) : "-";
+}
+
+static void say_contrast(const struct out *out)
+{
+	char text[4][DURATION_TEXT_SIZE];
+	if (!out->evidence->tcp_transfers.count)
+		return;
+	say(out, "\nThe same bytes over TCP inside this host (medians; no network is in it):\n");
+	say(out, "  %10s %16s | %16s %16s %16s\n", "bytes", "RDMA completed", "send() returned", "recv() has all",
+	        "acknowledged");
+	list_each(tcp, &out->evidence->tcp_transfers)
+		say(out, "  %10" PRId64 " %16s | %16s %16s %16s%s\n", tcp->bytes.value,
+		        time_or_dash(rdma_total(out, tcp->bytes.value), text[0]),
+		        time_or_dash(tcp->returned_ns, text[1]), time_or_dash(tcp->received_ns, text[2]),
+		        time_or_dash(tcp->acknowledged_ns, text[3]), tcp->verified == FLAG_NO ? "  wrong bytes" : "");
+	say(out, "  Copies: TCP's kernel copies in send() and once more in recv(); RDMA's device reads the source and "
+	         "writes the\n"
+	         "  target itself. The source is free when send() returns, with RDMA when the completion was taken. "
+	         "Neither\n"
+	         "  tells that the peer's program has seen the data; --explain-stages has all stages.\n");
+}
+
 static void say_comparison(const struct out *out, const struct placement_comparison *comparison)
 {
 	say(out, "  %-10s %8" PRId64 " bytes, node %" PRId64 " %s against node %" PRId64 ": ", comparison->metric,
@@ -836,6 +869,7 @@ int probe_print(FILE *stream, const struct probe_document *document, const struc
 	say_counters(&out);
 	say_events(&out);
 	say_buffer(&out);
+	say_contrast(&out);
 	say_placements(&out);
 	say_clock(&out);
 	return ferror(stream) ? -EIO : 0;

@@ -57,4 +57,15 @@ ok $? "no progress where standard error is no terminal" "$scratch/errors"
 script -qec "$run --fault late:30ms $RDMADIAG probe --count 40 --size 64 >$scratch/out" /dev/null >"$scratch/terminal" 2>&1
 grep -aq '[0-9] of 40 requests' "$scratch/terminal" && ! grep -q 'of 40 requests' "$scratch/out"
 ok $? "progress on a terminal, and not in the result" "$scratch/terminal"
+
+"$run" "$RDMADIAG" probe -j --tcp --size 64,300000 --count 5 >"$document" 2>"$scratch/out"
+python3 - "$document" >>"$scratch/out" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))["evidence"]["tcp_transfers"]
+assert [(x["bytes"], x["samples"], x["verified"]) for x in t] == [(64, 5, True), (300000, 5, True)], t
+assert all(0 < x["returned_ns"] <= x["received_ns"] <= x["acknowledged_ns"] for x in t), t
+END
+ok $? "the same bytes over TCP: all arrive, returned before received" "$scratch/out"
+[ "$("$RDMADIAG" probe --explain-stages | grep -c '^    TCP: ')" = "$("$RDMADIAG" probe --explain-stages | grep -c '^[a-z]')" ]
+ok $? "each stage is explained, beside what TCP does"
 finish
