@@ -6,10 +6,11 @@
 . tests/drills.sh
 probe_setup
 
-# verdict_is DESCRIPTION OUTCOME LAYER CONFIDENCE STATUS
+# verdict_is DESCRIPTION OUTCOME LAYER CONFIDENCE [FILE] - without a program that would have to start in a slow guest
 verdict_is() {
-	is "$status" "$5" "$1: status"
-	holds "$1: $2, $3, $4" "v['outcome'] == '$2' and v['layer'] == '$3' and v['confidence'] in '$4'.split('|')"
+	local got
+	got=$(sed -n 's/.*"verdict": *{"outcome": *"\([a-z-]*\)", *"layer": *"\([a-z-]*\)".*"confidence": *"\([a-z]*\)".*/\1 \2 \3/p' "${5:-$document}")
+	like "$got" "^$2 $3 ($4)\$" "$1: $2, $3, $4"
 }
 
 is "$("$RDMADIAG" probe --drill list | cut -d' ' -f1)" "$(drills_table | cut -d' ' -f1)" "the list has the drills of the table"
@@ -18,13 +19,11 @@ is "$status" 2 "there is no drill of that name: status"
 
 while read -r name outcome layer confidence; do
 	probe -d rxe0 --drill "$name"
-	live=$status
+	is "$status" 1 "$name: status"
 	# the verdict is the same when the record does not say which drill it was
 	sed "s/\"drill\": *\"$name\"/\"drill\":null/" "$document" >"$work/nameless"
-	"$RDMADIAG" probe -j --judge "$work/nameless" >"$document"
-	status=$?
-	is "$live" 1 "$name: status of the run"
-	verdict_is "$name" "$outcome" "$layer" "$confidence" 1
+	"$RDMADIAG" probe -j --judge "$work/nameless" >"$work/judged"
+	verdict_is "$name" "$outcome" "$layer" "$confidence" "$work/judged"
 done < <(drills_table)
 
 probe -d rxe0 --drill mtu --size 64
@@ -37,15 +36,15 @@ listen
 for name in mr-access qp-access rnr peer-vanishes mtu wrong-qpn wrong-psn; do
 	peer --timeout 3000 --drill "$name"
 	read -r _ outcome layer confidence < <(drills_table | grep "^$name ")
-	verdict_is "$name with a peer" "$outcome" "$layer" "$confidence" 1
+	verdict_is "$name with a peer" "$outcome" "$layer" "$confidence"
 done
 peer --timeout 3000 --drill remote-without-local-write
-verdict_is "remote-without-local-write with a peer" not-run remote-application confirmed 1
+verdict_is "remote-without-local-write with a peer" not-run remote-application confirmed
 peer
 holds "the listener serves on after all of them" "fine()"
 unlisten
 
 probe -d rxe0 --target-device rxe2 --drill early-reuse
-verdict_is "early-reuse over the wire" corrupt application likely 1
+verdict_is "early-reuse over the wire" corrupt application likely
 no_objects_left "nothing is left in the kernel"
 done_testing
