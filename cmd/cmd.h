@@ -68,6 +68,12 @@ __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 /* Prints a usage error that names the command and returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int usage_error(const struct command *command, const char *format, ...);
 
+/*
+ * Cuts "DEV/PORT" behind DEV; `port` is left alone where there is none. 0, or the exit status after a usage error was
+ * printed.
+ */
+int split_port(const struct command *command, char *operand, int64_t *port);
+
 /* Opens the snapshot of --from, or this host. NULL after a message. */
 struct origin *open_origin(const struct common_options *common, struct error *error);
 /* The same; with --json an empty document of `record` is printed when it fails, with the reason. */

@@ -258,19 +258,6 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 	return status;
 }
 
-/* "DEV", "DEV/PORT" */
-static int parse_operand(const struct command *command, char *operand, struct gid_request *request)
-{
-	char *slash = strrchr(operand, '/');
-	request->device = operand;
-	if (!slash)
-		return 0;
-	*slash = '\0';
-	if (parse_number(slash + 1, 10, &request->port) || request->port < 1)
-		return usage_error(command, "'%s' is no port number", slash + 1);
-	return 0;
-}
-
 static int check_request(
         const struct command *command, const struct gid_request *request, const struct common_options *common)
 {
@@ -310,7 +297,8 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	}
 	if (argc - optind > 1)
 		return usage_error(command, "one device at most");
-	int wrong = optind < argc ? parse_operand(command, argv[optind], &request) : 0;
+	request.device = argv[optind];
+	int wrong = request.device ? split_port(command, argv[optind], &request.port) : 0;
 	if (!wrong)
 		wrong = check_request(command, &request, common);
 	if (wrong)

@@ -72,8 +72,16 @@ static int draw(struct host *host, const struct view *view, struct error *error)
 	return view->svg && host->matrix ? topo_svg_write(host, view->svg, error) : 0;
 }
 
-static int show(const struct common_options *common, const struct collect_options *wanted, const struct view *view,
-        struct topo_text_options *text)
+static bool has_port(const struct device_list *devices, int64_t port)
+{
+	list_each(device, devices)
+		if (device_port(device, port))
+			return true;
+	return false;
+}
+
+static int show(const struct common_options *common, const struct collect_options *wanted, int64_t port,
+        const struct view *view, struct topo_text_options *text)
 {
 	struct error error = { 0 };
 	autocall(origin_closep) struct origin *origin = open_origin_for(common, "rdmadiag.topo", &topo_record);
@@ -88,9 +96,14 @@ static int show(const struct common_options *common, const struct collect_option
 	if (result && result != -EINTR)
 		return print_nothing(common, host, &error);
 	check_topo(host, &host->report);
-	const struct rdma_device *device = wanted->device ? collect_find_device(host, wanted->device) : NULL;
-	if (device)
-		join_select(host, device);
+	struct device_list devices;
+	if (wanted->device && !collect_find_devices(host, wanted->device, &devices)) {
+		if (port && !has_port(&devices, port)) {
+			error_say(&error, -ENODEV, "%s has no port %d", wanted->device, (int)port);
+			return print_nothing(common, host, &error);
+		}
+		join_select(host, &devices, port);
+	}
 	text->color = use_color(common);
 	if (wanted->neighbours && matrix_build(host, text->virtual_functions))
 		complain("no memory for the matrix");
@@ -135,13 +148,17 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (view.svg && !strcmp(view.svg, "-") && (common->json || view.tree || view.matrix))
 		return usage_error(command, "--svg -: standard output is for one of them");
 	wanted.device = argv[optind];
+	int64_t port = 0;
+	int wrong = wanted.device ? split_port(command, argv[optind], &port) : 0;
+	if (wrong)
+		return wrong;
 	wanted.neighbours = view.matrix || view.tree || view.svg;
-	return finish_output(show(common, &wanted, &view, &text));
+	return finish_output(show(common, &wanted, port, &view, &text));
 }
 
 const struct command topo_command = {
 	.name = "topo",
-	.arguments = "[DEV]",
+	.arguments = "[DEV[/PORT]]",
 	.summary = "Shows RDMA devices with their netdevs, bond members, PCI path, NUMA node and CPUs.",
 	.options = options,
 	.run = run,

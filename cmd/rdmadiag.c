@@ -220,6 +220,17 @@ int option_status(int option)
 
 /* ---- what commands share ---- */
 
+int split_port(const struct command *command, char *operand, int64_t *port)
+{
+	char *slash = strrchr(operand, '/');
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	if (parse_number(slash + 1, 10, port) || *port < 1)
+		return usage_error(command, "'%s' is no port number", slash + 1);
+	return 0;
+}
+
 struct origin *open_origin(const struct common_options *common, struct error *error)
 {
 	struct origin *origin;

@@ -79,6 +79,8 @@ const struct finding_kind finding_kinds[] = {
 	        "NUMA nodes and packages cross each other: the map is inconsistent" },
 	{ "process-on-another-node", SEVERITY_INFO, "the process may run on no CPU near the device" },
 	/* use from user space */
+	{ "provider-missing", SEVERITY_WARNING,
+	        "libibverbs does not offer the device: no provider library for its driver is installed here" },
 	{ "uverbs-missing", SEVERITY_INFO, "the device cannot be used from user space: it has no uverbs device" },
 	{ "uverbs-not-accessible", SEVERITY_WARNING, "the uverbs device is missing here or may not be opened" },
 };

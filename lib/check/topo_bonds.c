@@ -38,6 +38,12 @@ static bool differ(struct num a, struct num b)
 	return a.known && b.known && a.value != b.value;
 }
 
+/* The other modes send and receive on all members (Documentation/networking/bonding.rst). */
+static bool has_one_active(const struct bond *bond)
+{
+	return !strcmp(bond->mode, "active-backup");
+}
+
 /* One finding for each bond: packages that differ say more than nodes that differ. */
 static void check_places(const struct found_bond *found, struct report *report)
 {
@@ -62,7 +68,13 @@ static void check_places(const struct found_bond *found, struct report *report)
 	                                   : check_add(report, "bond-members-on-different-nodes", found->subject,
 	                                             "the members are on different NUMA nodes: %s", places);
 	evidence_of_members(found, report, finding);
-	report_advice(finding, "Place threads and buffers by the member that is active, or bond ports of one adapter.");
+	if (found->bond->mode)
+		report_advice(finding, has_one_active(found->bond)
+		                               ? "Place threads and buffers by the member that is active, or bond "
+		                                 "ports of one adapter."
+		                               : "All members carry traffic at once, so no place is near to all of it: "
+		                                 "bond ports of one "
+		                                 "adapter, or use the devices of the members without the bond.");
 }
 
 /* Functions of one adapter differ in the last digit of their address, or share the board's GUID. */

@@ -10,8 +10,9 @@
 
 static bool is_board_function(const struct rdma_device *device)
 {
-	return device->function.kind == FUNCTION_PF && device->sys_image_guid && device->pci->address &&
-	       strcmp(device->sys_image_guid, "0000:0000:0000:0000");
+	/* A data-direct companion is the same function by another path, and said to be so. */
+	return device->function.kind == FUNCTION_PF && !device->companion_of && device->sys_image_guid &&
+	       device->pci->address && strcmp(device->sys_image_guid, "0000:0000:0000:0000");
 }
 
 /* Domain, bus and device: functions of one slot differ only behind the dot. */

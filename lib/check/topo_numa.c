@@ -30,12 +30,12 @@ static const struct pci_function *place_of(const struct rdma_device *device)
 
 static void check_unknown(const struct host *host, const struct rdma_device *device, struct report *report)
 {
-	if (host->numa_nodes.count < 2 || !device->pci || device->pci->numa_node.known)
+	if (host->numa_nodes.count < 2 || !device->pci || !device->pci->without_node)
 		return;
 	struct finding *finding = check_add(report, "numa-node-unknown", device->name,
 	        "the firmware names no NUMA node for %s; its local CPUs are %s", device->pci->address,
 	        device->pci->local_cpus ? device->pci->local_cpus : "unknown too");
-	report_evidence(report, finding, "sysfs", "numa_node", "-1 or unreadable");
+	report_evidence(report, finding, "sysfs", "numa_node", "-1");
 }
 
 /* "0,2" for the nodes whose CPUs the process may use. */

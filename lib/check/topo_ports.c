@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/add.h"
 #include "check/topo.h"
+#include "source/rdma_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void check_state(
 
 static void check_netdev(const struct port *port, const char *subject, struct report *report)
 {
-	if (port->link_layer != LINK_LAYER_ETHERNET || port->netdevs.count)
+	if (port->link_layer != LINK_LAYER_ETHERNET || port->netdevs.count || port->netdev_unknown)
 		return;
 	if (port->netdev_name)
 		check_add(report, "port-without-netdev", subject,
@@ -70,6 +71,21 @@ static void check_uverbs(const struct rdma_device *device, struct report *report
 	        "In a container the device node must be passed in; on a host udev's rdma rules make it accessible.");
 }
 
+static void check_provider(const struct rdma_device *device, struct report *report)
+{
+	if (!device->provider_missing || device->uverbs.accessible != FLAG_YES)
+		return;
+	const char *driver = rdma_driver_name(device->driver_id); /* providers go by the RDMA driver */
+	struct finding *finding = check_add(report, "provider-missing", device->name,
+	        "libibverbs does not offer the device though %s may be opened: no provider library for its driver%s%s",
+	        device->uverbs.path, driver ? " " : "", driver ? driver : "");
+	report_evidence(report, finding, "libibverbs", "ibv_get_device_list", "%s", device->provider_missing);
+	report_advice(finding,
+	        "Install the provider where the program runs, in a container into its image: Debian ibverbs-providers, "
+	        "Red Hat libibverbs, or the vendor's package; the *.driver files in libibverbs.d name what is "
+	        "installed.");
+}
+
 static void check_guid(const struct rdma_device *device, struct report *report)
 {
 	/* Devices without RDMA connection management, such as EFA, have none by design. */
@@ -85,15 +101,11 @@ static void check_guid(const struct rdma_device *device, struct report *report)
 	report_evidence(report, finding, "RDMA device", "node_guid", "%s", device->node_guid);
 }
 
-static void check_companion(const struct host *host, const struct rdma_device *device, struct report *report)
+static void check_companion(const struct rdma_device *device, struct report *report)
 {
-	size_t length = strlen(device->name);
-	list_each(other, &host->devices)
-		if (length == strlen(other->name) + 4 && !strncmp(device->name, other->name, length - 4) &&
-		        !strcmp(device->name + length - 4, "_dma") && device->node_guid && other->node_guid &&
-		        !strcmp(device->node_guid, other->node_guid))
-			check_add(report, "data-direct-companion", device->name,
-			        "the data-direct companion of %s (same GUID)", other->name);
+	if (device->companion_of)
+		check_add(report, "data-direct-companion", device->name, "the data-direct companion of %s (same GUID)",
+		        device->companion_of);
 }
 
 void check_ports(const struct host *host, struct report *report)
@@ -101,8 +113,9 @@ void check_ports(const struct host *host, struct report *report)
 	char subject[80];
 	list_each(device, &host->devices) {
 		check_uverbs(device, report);
+		check_provider(device, report);
 		check_guid(device, report);
-		check_companion(host, device, report);
+		check_companion(device, report);
 		list_each(port, &device->ports) {
 			snprintf(subject, sizeof(subject), "%s/%d", device->name, (int)port->number.value);
 			check_state(device, port, subject, report);

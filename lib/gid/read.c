@@ -11,6 +11,7 @@
 
 #include "gid/address.h"
 #include "gid/subnet.h"
+#include "source/collect.h"
 #include "source/verbs.h"
 
 #include <errno.h>
@@ -338,9 +339,8 @@ static int read_from_verbs(struct reader *reader, const struct gid_read_options 
 	struct verbs_answer *answer = arena_new_object(reader->host->arena, struct verbs_answer);
 	if (!answer)
 		return -ENOMEM;
-	answer->port_count = reader->device->last_port;
-	int result = origin_verbs(
-	        reader->origin, reader->host->arena, reader->device->name, VERBS_PORTS | VERBS_GIDS, answer, error);
+	int result =
+	        collect_verbs(reader->origin, reader->host, reader->device, VERBS_PORTS | VERBS_GIDS, answer, error);
 	if (result == -ENOMEM)
 		return result;
 	if (result)

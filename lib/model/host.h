@@ -90,6 +90,7 @@ struct aer_facts {
 struct pci_function {
 	const char *address;
 	struct num numa_node; /* unknown where sysfs says -1 */
+	bool without_node;    /* sysfs says -1; not in the document */
 	const char *local_cpus;
 	struct num package;
 	struct iommu_facts *iommu; /* NULL: no IOMMU group */
@@ -99,7 +100,8 @@ struct pci_function {
 	const char *sysfs_path; /* canonical, from "sys/devices/" on */
 	const char *driver;     /* name of the bound driver, NULL: none */
 	struct num vendor, device, class_code;
-	const char *physfn; /* PCI address of the PF, NULL: not a VF */
+	const char *physfn;  /* PCI address of the PF, NULL: not a VF */
+	bool physfn_unknown; /* it could not be read */
 	struct num sriov_numvfs;
 	struct num vf_index; /* of a VF: which of its PF's */
 	/* set by the join: */
@@ -273,6 +275,7 @@ struct port {
 	struct num state_code, physical_state_code;
 	uint8_t gid0[16]; /* read where netdevs are matched by it */
 	enum flag gid0_known;
+	bool netdev_unknown; /* asking for it did not answer */
 	struct num gid_table_length;
 };
 
@@ -280,6 +283,7 @@ struct uverbs {
 	const char *path; /* /dev/infiniband/uverbsN; NULL: the device has none */
 	enum flag accessible;
 	const char *reason; /* why not */
+	int asked;          /* negative errno of asking for it, 0: answered, or not asked; not in the document */
 };
 
 /* RoCE LAG as mlx5 tells in debugfs (mlx5/ADDRESS/lag); readable for root. */
@@ -317,7 +321,9 @@ struct rdma_device {
 	const char *protocol;     /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
 	const char *parent_path;  /* canonical sysfs path of the device's parent, from "sys/" on; NULL: virtual */
 	const char *node_description;
-	struct num vf_index; /* of a VF below its PF */
+	struct num vf_index;          /* of a VF below its PF */
+	const char *provider_missing; /* what libibverbs said when it does not offer the device; NULL: it does */
+	const char *companion_of;     /* of an mlx5 data-direct companion: the device that it belongs to */
 };
 
 struct host {

@@ -154,11 +154,11 @@ static void wait_for_list(struct live *self)
 	self->listing = false;
 }
 
-static int live_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error)
+static int live_verbs(struct origin *origin, struct arena *arena, const char *device,
+        const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
 	wait_for_list(live(origin));
-	return verbs_query(&live(origin)->devices, arena, device, want, answer, error);
+	return verbs_query(&live(origin)->devices, arena, device, question, answer, error);
 }
 
 static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts)

@@ -272,7 +272,7 @@ void origin_expect_verbs(struct origin *origin)
 		origin->ops->expect_verbs(origin);
 }
 
-int origin_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
+int origin_verbs(struct origin *origin, struct arena *arena, const char *device, const struct verbs_question *question,
         struct verbs_answer *answer, struct error *error)
 {
 	struct error own = { 0 };
@@ -282,7 +282,7 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
 	int result = announce(origin, WATCH_VERBS, "opening and querying the device");
 	if (result)
 		return error_say(error, result, "%s: not opened, that did not answer before", device);
-	result = origin->ops->verbs(origin, arena, device, want, answer, error);
+	result = origin->ops->verbs(origin, arena, device, question, answer, error);
 	conclude(origin);
 	if (origin->recorder)
 		recorder_verbs(origin->recorder, device, answer, error);

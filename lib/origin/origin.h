@@ -28,8 +28,8 @@
  * absolute names, "..", members below links, more than 256 MiB or 2^20 entries, or one that ends in the middle. In a
  * directory that holds for what is looked at (origin_damage()).
  *
- * Names of requests: rdma/sys, rdma/dev, rdma/port.DEVINDEX, rdma/chardev.DEVINDEX, rdma/stat.DEVINDEX.PORT,
- * route/link, route/addr, route/route.ADDRESS, route/neigh, route/dcb.IFINDEX, generic/family.NAME,
+ * Names of requests: rdma/sys, rdma/dev, rdma/dev.DEVINDEX (where the dump blocked), rdma/port.DEVINDEX, rdma/chardev.DEVINDEX,
+ * rdma/stat.DEVINDEX.PORT, route/link, route/addr, route/route.ADDRESS, route/neigh, route/dcb.IFINDEX, generic/family.NAME,
  * generic/ethtool-WHAT.IFINDEX, generic/devlink-health.
  *
  * What may block in a driver is announced first, see struct watch.
@@ -50,6 +50,7 @@
 struct origin;
 struct process_facts;
 struct host_facts;
+struct verbs_question;
 struct verbs_answer;
 
 /* Opens this host; SYSFS_PATH replaces /sys as in libibverbs, not when set-user-ID. NULL without memory. */
@@ -123,10 +124,10 @@ void nl_requests_free(struct nl_request *requests, size_t count);
 /* Announces that origin_verbs() will follow: listing the devices goes on meanwhile. */
 void origin_expect_verbs(struct origin *origin);
 /*
- * The device opened and queried through libibverbs (`want`: enum verbs_want), or the recorded answers. 0 or negative
- * errno with `error`.
+ * The device opened and queried through libibverbs, or the recorded answers. 0 or negative errno with `error`; -ENODEV:
+ * libibverbs does not list it.
  */
-int origin_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
+int origin_verbs(struct origin *origin, struct arena *arena, const char *device, const struct verbs_question *question,
         struct verbs_answer *answer, struct error *error);
 int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts);
 int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts);

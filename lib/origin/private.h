@@ -22,12 +22,12 @@ struct origin_ops {
 	int (*access)(struct origin *origin, const char *path);
 	int (*netlink)(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
 	void (*expect_verbs)(struct origin *origin); /* NULL: nothing to prepare */
-	int (*verbs)(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
-	        struct verbs_answer *answer, struct error *error);
+	int (*verbs)(struct origin *origin, struct arena *arena, const char *device,
+	        const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts);
 	int (*host)(struct origin *origin, struct arena *arena, struct host_facts *facts);
 	int (*damage)(const struct origin *origin, struct error *error); /* NULL: there is none */
-	void (*close)(struct origin *origin); /* frees the origin itself too */
+	void (*close)(struct origin *origin);                            /* frees the origin itself too */
 };
 
 /*

@@ -228,8 +228,8 @@ static int recorded_failure(json_object *root, struct error *error)
 	return error_say(error, -number, "%s", json_object_get_string(text));
 }
 
-static int snapshot_verbs(struct origin *origin, struct arena *arena, const char *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error)
+static int snapshot_verbs(struct origin *origin, struct arena *arena, const char *device,
+        const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof(path), SNAPSHOT_VERBS "/%s.json", device);
@@ -241,7 +241,7 @@ static int snapshot_verbs(struct origin *origin, struct arena *arena, const char
 		return error_say(error, result, "%s: the snapshot holds no answers of verbs for it", device);
 	if (!result)
 		result = recorded_failure(root, error);
-	drop_unwanted(answer, want);
+	drop_unwanted(answer, question->want);
 	return result;
 }
 

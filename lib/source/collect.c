@@ -48,6 +48,8 @@ void host_free(struct host *host)
 static int read_devices(struct origin *origin, struct host *host, bool chardevs)
 {
 	int error = rdma_nl_read(origin, host, chardevs);
+	if (!error && rdma_nl_is_partial(host))
+		rdma_sysfs_uverbs(origin, host);
 	if (error && !host->devices.count) {
 		report_missing(&host->report, "rdma netlink", "host", error,
 		        "no answer from NETLINK_RDMA (%s), devices are read from sysfs", strerror(-error));
@@ -163,6 +165,21 @@ static void miss_verbs(struct host *host, const struct rdma_device *device, int 
 	}
 }
 
+int collect_verbs(struct origin *origin, struct host *host, const struct rdma_device *device, unsigned int want,
+        struct verbs_answer *answer, struct error *error)
+{
+	/* uverbs numbers ports with a byte (ib_user_verbs.h, struct ib_uverbs_query_port). */
+	uint8_t ports[UINT8_MAX];
+	struct verbs_question question = { .want = want, .ports = ports };
+	list_each(port, &device->ports)
+		if (port->number.value >= 1 && port->number.value <= UINT8_MAX &&
+		        question.port_count < ARRAY_SIZE(ports))
+			ports[question.port_count++] = (uint8_t)port->number.value;
+	answer->port_count = device->last_port;
+	origin_about(origin, device->name);
+	return origin_verbs(origin, host->arena, device->name, &question, answer, error);
+}
+
 static void read_verbs(
         struct origin *origin, struct host *host, const struct collect_options *options, struct rdma_device *device)
 {
@@ -172,8 +189,9 @@ static void read_verbs(
 		miss_verbs(host, device, 0, device->uverbs.reason);
 		return;
 	}
-	origin_about(origin, device->name);
-	int result = origin_verbs(origin, host->arena, device->name, options->verbs, &answer, &error);
+	int result = collect_verbs(origin, host, device, options->verbs, &answer, &error);
+	if (result == -ENODEV)
+		device->provider_missing = arena_strdup(host->arena, error.text);
 	take_answer(&answer, device);
 	miss_verbs(host, device, result, result ? error.text : "ibv_query_port did not tell it");
 }
@@ -208,11 +226,13 @@ static void read_all_verbs(struct origin *origin, struct collecting *collecting)
 {
 	struct host *host = collecting->host;
 	const struct collect_options *options = collecting->options;
-	const struct rdma_device *only = options->device ? collect_find_device(host, options->device) : NULL;
-	list_each(device, &host->devices) {
+	struct device_list only = { 0 };
+	if (options->device)
+		collect_find_devices(host, options->device, &only);
+	list_each(device, options->device ? &only : (struct device_list *)&host->devices) {
 		if (!options->verbs)
 			miss_verbs(host, device, 0, "the device was not opened (--no-verbs)");
-		else if (!only || only == device)
+		else
 			read_verbs(origin, host, options, device);
 	}
 }
@@ -382,6 +402,28 @@ struct rdma_device *collect_find_device(const struct host *host, const char *nam
 					related = candidate;
 			}
 	return related;
+}
+
+static bool reaches(const struct rdma_device *device, const char *name)
+{
+	list_each(port, &device->ports)
+		list_each(netdev, &port->netdevs)
+			if (!strcmp(netdev->name, name))
+				return true;
+	return false;
+}
+
+int collect_find_devices(const struct host *host, const char *name, struct device_list *found)
+{
+	*found = (struct device_list){ 0 };
+	struct rdma_device *named = host_device(host, name);
+	if (named)
+		return list_add_existing(host->arena, found, named);
+	int result = 0;
+	for (uint32_t i = 0; !result && i < host->devices.count; i++)
+		if (reaches(host->devices.items[i], name))
+			result = list_add_existing(host->arena, found, host->devices.items[i]);
+	return result;
 }
 
 int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error)

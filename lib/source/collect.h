@@ -49,7 +49,18 @@ static inline void host_freep(struct host **host)
  */
 int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error);
 
+struct verbs_answer;
+/* origin_verbs() for the ports that the device has. */
+int collect_verbs(struct origin *origin, struct host *host, const struct rdma_device *device, unsigned int want,
+        struct verbs_answer *answer, struct error *error);
+
 /* The RDMA device that `name` stands for: its own, or that of a netdev of one of its ports. NULL: none. */
 struct rdma_device *collect_find_device(const struct host *host, const char *name);
+/* All of them: a bond or a VLAN may be reached by several. */
+struct device_list {
+	struct rdma_device **items;
+	uint32_t count, capacity;
+};
+int collect_find_devices(const struct host *host, const char *name, struct device_list *found);
 
 #endif

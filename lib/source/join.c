@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/join.h"
+#include "source/collect.h"
 #include "source/numa.h"
 
 #include <errno.h>
@@ -137,9 +138,25 @@ static bool has_port_guid(const struct netdev *netdev, const struct port *port)
 	       !memcmp(netdev->mac_bytes + IPOIB_MAC - GUID, port->gid0 + 16 - GUID, GUID);
 }
 
+/* "mlx5_0_dma" with the GUID of mlx5_0: its way to memory past the root complex (mlx5 data direct). */
+static const char *companion_of(const struct host *host, const struct rdma_device *device)
+{
+	static const char suffix[] = "_dma";
+	char name[64];
+	size_t length = strlen(device->name), end = sizeof(suffix) - 1;
+	if (length <= end || length - end >= sizeof(name) || strcmp(device->name + length - end, suffix) != 0)
+		return NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)(length - end), device->name);
+	const struct rdma_device *other = host_device(host, name);
+	bool same = other && device->node_guid && other->node_guid && !strcmp(device->node_guid, other->node_guid);
+	return same ? other->name : NULL;
+}
+
 static struct netdev *ipoib_of(const struct host *host, const struct rdma_device *device, const struct port *port)
 {
 	struct netdev *by_place = NULL;
+	if (companion_of(host, device)) /* the netdev with their GUID is the other one's */
+		return NULL;
 	list_each(netdev, &host->netdevs) {
 		if (netdev->kind != LINK_IPOIB || netdev->lower_ifindex.known) /* that of a partition stands on it */
 			continue;
@@ -399,6 +416,8 @@ static void join_function(const struct host *host, struct rdma_device *device)
 	if (!pci || device->software == FLAG_YES)
 		return;
 	bool sub = is_on_subfunction(device->parent_path);
+	if (!sub && pci->physfn_unknown)
+		return;
 	device->function.kind = sub ? FUNCTION_SF : pci->physfn ? FUNCTION_VF : FUNCTION_PF;
 	device->function.parent = sub ? pci->address : pci->physfn;
 	device->vf_index = pci->vf_index;
@@ -416,6 +435,7 @@ static void join_device(struct host *host, struct rdma_device *device)
 	if (device->pci && device->pci->driver && device->software != FLAG_YES)
 		device->driver = device->pci->driver;
 	join_function(host, device);
+	device->companion_of = companion_of(host, device);
 	device->representors.count = 0;
 	if (device->pci)
 		device->pci->has_device = true;
@@ -534,11 +554,20 @@ static bool concerns_pci(const struct rdma_device *device, const char *address)
 	return false;
 }
 
+static bool concerns_port(const struct rdma_device *device, const char *slash)
+{
+	int64_t number;
+	size_t digits = strspn(slash + 1, "0123456789");
+	char text[16];
+	snprintf(text, sizeof(text), "%.*s", (int)digits, slash + 1);
+	return parse_number(text, 10, &number) || device_port(device, number);
+}
+
 static bool concerns(const struct rdma_device *device, const char *subject)
 {
 	size_t length = strlen(device->name);
 	if (!strncmp(subject, device->name, length) && (!subject[length] || subject[length] == '/'))
-		return true;
+		return !subject[length] || concerns_port(device, subject + length);
 	if (!strncmp(subject, "net:", 4))
 		return concerns_netdev(device, subject + 4);
 	if (!strncmp(subject, "pci:", 4))
@@ -546,21 +575,41 @@ static bool concerns(const struct rdma_device *device, const char *subject)
 	return !strcmp(subject, "host") || !strncmp(subject, "node:", 5);
 }
 
-void join_select(struct host *host, const struct rdma_device *device)
+static bool concern(const struct device_list *devices, const char *subject)
+{
+	list_each(device, devices)
+		if (concerns(device, subject))
+			return true;
+	return false;
+}
+
+static void keep_port(struct rdma_device *device, int64_t number)
+{
+	struct port *port = device_port(device, number);
+	device->ports.count = 0;
+	if (port)
+		device->ports.items[device->ports.count++] = port;
+}
+
+void join_select(struct host *host, const struct device_list *devices, int64_t port)
 {
 	struct report *report = &host->report;
 	uint32_t kept = 0;
+	if (port)
+		list_each(device, devices)
+			keep_port(device, port);
 	for (uint32_t i = 0; i < report->findings.count; i++)
-		if (concerns(device, report->findings.items[i]->subject))
+		if (concern(devices, report->findings.items[i]->subject))
 			report->findings.items[kept++] = report->findings.items[i];
 	report->findings.count = kept;
 	kept = 0;
 	for (uint32_t i = 0; i < report->not_collected.count; i++)
-		if (concerns(device, report->not_collected.items[i]->subject))
+		if (concern(devices, report->not_collected.items[i]->subject))
 			report->not_collected.items[kept++] = report->not_collected.items[i];
 	report->not_collected.count = kept;
-	for (uint32_t i = 0; i < host->devices.count; i++)
-		if (host->devices.items[i] == device)
-			host->devices.items[0] = host->devices.items[i];
-	host->devices.count = 1;
+	kept = 0;
+	list_each(device, devices)
+		if (!port || device->ports.count)
+			host->devices.items[kept++] = device;
+	host->devices.count = kept;
 }

@@ -26,7 +26,8 @@ void join_stacks(struct host *host);
 
 /* "pf0vf1", "c1pf0sf88": the phys_port_name of a representor. */
 bool join_is_representor(const struct netdev *netdev);
-/* Keeps of the host what belongs to one device. */
-void join_select(struct host *host, const struct rdma_device *device);
+/* Keeps of the host what belongs to these devices, and of them only the port of that number; 0: all. */
+struct device_list;
+void join_select(struct host *host, const struct device_list *devices, int64_t port);
 
 #endif

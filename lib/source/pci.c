@@ -318,12 +318,16 @@ static void read_locality(struct origin *origin, struct host *host, struct pci_f
 {
 	const char *subject = origin_subject(origin);
 	struct num node = sysfs_number(origin, "%s/numa_node", function->sysfs_path);
+	int error = errno;
 	if (node.known && node.value >= 0)
 		function->numa_node = node;
+	else if (!node.known && error && error != ENOENT)
+		sysfs_missing(host, "numa_node", subject, error);
 	else
-		report_missing(&host->report, "numa_node", subject, node.known ? 0 : -errno,
+		report_missing(&host->report, "numa_node", subject, node.known ? 0 : -error,
 		        node.known ? "the kernel says -1: the firmware names no node"
-		                   : "a kernel without NUMA, or the attribute could not be read");
+		                   : "a kernel without NUMA: there is no such attribute");
+	function->without_node = node.known && node.value < 0;
 	function->local_cpus = sysfs_text(origin, host->arena, "%s/local_cpulist", function->sysfs_path);
 	if (!function->local_cpus)
 		sysfs_missing(host, "local_cpus", subject, errno);
@@ -384,7 +388,10 @@ static void read_sriov(struct origin *origin, struct host *host, struct pci_func
 	char file[SYSFS_PATH_SIZE];
 	snprintf(file, sizeof(file), "%s/physfn", function->sysfs_path);
 	function->physfn = sysfs_link_name(origin, host->arena, file);
-	if (function->physfn)
+	function->physfn_unknown = !function->physfn && errno != ENOENT;
+	if (function->physfn_unknown)
+		sysfs_missing(host, "function", origin_subject(origin), errno);
+	else if (function->physfn)
 		function->vf_index = vf_index(origin, function);
 	else
 		function->sriov_numvfs = sysfs_number(origin, "%s/sriov_numvfs", function->sysfs_path);

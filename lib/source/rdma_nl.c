@@ -161,6 +161,8 @@ int rdma_nl_parse_chardev(const void *data, size_t length, struct host *host, st
 
 /* ---- requests ---- */
 
+#define CLASS "sys/class/infiniband"
+
 /* A request with room for two numbers and a short text. */
 struct request {
 	char name[32];
@@ -196,6 +198,62 @@ static int read_system(struct origin *origin, struct host *host)
 	return result;
 }
 
+/* One device by its index. -ETIMEDOUT where that blocks. */
+static int read_numbered(struct origin *origin, struct host *host, uint32_t index)
+{
+	struct request request;
+	struct nlmsghdr *message = begin(&request, RDMA_NLDEV_CMD_GET, 0);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	snprintf(request.name, sizeof(request.name), "dev.%u", index);
+	struct nl_request nl = { .name = request.name, .message = message };
+	int result = origin_netlink(origin, NETLINK_RDMA, &nl, 1);
+	if (!result)
+		result = nl.error;
+	if (!result)
+		result = rdma_nl_parse_devices(nl.reply, nl.length, host);
+	nl_requests_free(&nl, 1);
+	return result;
+}
+
+/*
+ * The dump asks the driver of each device (for its firmware's version), and one that blocks there keeps all from being
+ * told. Asked one by one only that one is lost. Names do not go into a request and indexes are not in sysfs, but the
+ * kernel gives them out in turn (device.c, assign_name), so they are tried until as many have answered as sysfs lists.
+ */
+static int read_one_by_one(struct origin *origin, struct host *host)
+{
+	enum { LIMIT = 4096 };
+	struct strings names;
+	origin_about(origin, "host");
+	int result = origin_list(origin, host->arena, CLASS, &names);
+	uint32_t silent = 0;
+	for (uint32_t index = 0; !result && index < LIMIT && host->devices.count + silent < names.count; index++) {
+		int answered = read_numbered(origin, host, index);
+		silent += answered == -ETIMEDOUT;
+		result = answered == -ENOMEM ? answered : 0;
+	}
+	return result;
+}
+
+/* What is listed in sysfs and has not answered. Last, since requests about it are of no use. */
+static int add_silent(struct origin *origin, struct host *host)
+{
+	struct strings names;
+	int result = origin_list(origin, host->arena, CLASS, &names);
+	for (uint32_t i = 0; !result && i < names.count; i++) {
+		if (host_device(host, names.items[i]))
+			continue;
+		struct rdma_device *device = list_add(host->arena, &host->devices);
+		if (!device)
+			return -ENOMEM;
+		device->name = names.items[i];
+		report_missing(&host->report, "netlink", device->name, -ETIMEDOUT,
+		        "RDMA_NLDEV_CMD_GET did not answer for it by the deadline; it is read from sysfs");
+		result = host_index_device(host, device);
+	}
+	return result;
+}
+
 static int read_devices(struct origin *origin, struct host *host)
 {
 	struct nl_request nl;
@@ -206,7 +264,28 @@ static int read_devices(struct origin *origin, struct host *host)
 	return result;
 }
 
+bool rdma_nl_is_partial(const struct host *host)
+{
+	list_each(device, &host->devices)
+		if (!device->from_netlink)
+			return true;
+	return false;
+}
+
 typedef int (*parse_reply)(const void *data, size_t length, struct host *host, struct rdma_device *device);
+
+/* What it means that a request about a device was not answered. */
+typedef void note_failure(struct rdma_device *device, int error);
+
+static void no_ports(struct rdma_device *device, int error)
+{
+	(void)device, (void)error;
+}
+
+static void no_chardev(struct rdma_device *device, int error)
+{
+	device->uverbs.asked = error;
+}
 
 /*
  * One request for each device, all in one go. Where that blocks (it was given up before) each device is asked by
@@ -217,6 +296,7 @@ struct each_device {
 	struct request *requests;
 	struct nl_request *nl;
 	parse_reply parse;
+	note_failure *failed;
 };
 
 static void exchange_each(struct origin *origin, struct each_device *each)
@@ -232,9 +312,9 @@ static void exchange_each(struct origin *origin, struct each_device *each)
 	origin_about(origin, "host");
 }
 
-static int each_new(struct each_device *each, struct host *host, parse_reply parse)
+static int each_new(struct each_device *each, struct host *host, parse_reply parse, note_failure *failed)
 {
-	*each = (struct each_device){ .host = host, .parse = parse };
+	*each = (struct each_device){ .host = host, .parse = parse, .failed = failed };
 	each->requests = calloc(host->devices.count, sizeof(*each->requests));
 	each->nl = calloc(host->devices.count, sizeof(*each->nl));
 	return each->requests && each->nl ? 0 : -ENOMEM;
@@ -252,7 +332,9 @@ static void each_free(struct each_device *each)
 static void parse_each(struct each_device *each)
 {
 	for (size_t i = 0; i < each->host->devices.count; i++)
-		if (!each->nl[i].error)
+		if (each->nl[i].error)
+			each->failed(each->host->devices.items[i], each->nl[i].error);
+		else
 			each->parse(each->nl[i].reply, each->nl[i].length, each->host, each->host->devices.items[i]);
 }
 
@@ -281,11 +363,13 @@ static void put_chardev_request(struct each_device *each, size_t i)
 	each->nl[i] = (struct nl_request){ .name = request->name, .message = message };
 }
 
-static int read_each(
-        struct origin *origin, struct host *host, void (*put)(struct each_device *each, size_t i), parse_reply parse)
+static int read_each(struct origin *origin, struct host *host, void (*put)(struct each_device *each, size_t i),
+        parse_reply parse, note_failure *failed)
 {
+	if (!host->devices.count)
+		return 0;
 	autocall(each_free) struct each_device each;
-	if (each_new(&each, host, parse))
+	if (each_new(&each, host, parse, failed))
 		return -ENOMEM;
 	for (size_t i = 0; i < host->devices.count; i++)
 		put(&each, i);
@@ -301,13 +385,18 @@ int rdma_nl_read(struct origin *origin, struct host *host, bool chardevs)
 	if (result == -EPROTONOSUPPORT || result == -ENOENT)
 		return result; /* no such protocol: one reason is enough */
 	result = read_devices(origin, host);
-	if (result || !host->devices.count)
+	bool blocked = result == -ETIMEDOUT;
+	if (blocked)
+		result = read_one_by_one(origin, host);
+	if (result || (!host->devices.count && !blocked))
 		return result;
-	result = read_each(origin, host, put_port_request, rdma_nl_parse_ports);
+	result = read_each(origin, host, put_port_request, rdma_nl_parse_ports, no_ports);
 	/* Without the class the request would have the kernel load ib_uverbs (device.c, ib_get_client_nl_info). */
 	struct strings classes;
 	if (!result && chardevs && !origin_list(origin, host->arena, "sys/class/infiniband_verbs", &classes) &&
 	        classes.count)
-		result = read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev);
+		result = read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev, no_chardev);
+	if (!result && blocked)
+		result = add_silent(origin, host);
 	return result;
 }

@@ -24,4 +24,7 @@ int rdma_nl_parse_ports(const void *data, size_t length, struct host *host, stru
 /* RDMA_NLDEV_CMD_GET_CHARDEV: path and driver. */
 int rdma_nl_parse_chardev(const void *data, size_t length, struct host *host, struct rdma_device *device);
 
+/* Is there a device that netlink did not describe? */
+bool rdma_nl_is_partial(const struct host *host);
+
 #endif

@@ -28,14 +28,26 @@ int rdma_sysfs_list(struct origin *origin, struct host *host)
 	return error;
 }
 
+/* Which devices have a uverbs device is not known when it could not be looked at. */
+static void note_unasked(struct host *host, int error)
+{
+	list_each(device, &host->devices)
+		if (!device->from_netlink)
+			device->uverbs.asked = error;
+}
+
 void rdma_sysfs_uverbs(struct origin *origin, struct host *host)
 {
 	struct strings names;
 	origin_about(origin, "host");
-	if (origin_list(origin, host->arena, VERBS_CLASS, &names))
-		return;
-	for (uint32_t i = 0; i < names.count; i++) {
+	int error = origin_list(origin, host->arena, VERBS_CLASS, &names);
+	if (error)
+		note_unasked(host, error);
+	for (uint32_t i = 0; !error && i < names.count; i++) {
+		errno = 0;
 		const char *name = sysfs_text(origin, host->arena, VERBS_CLASS "/%s/ibdev", names.items[i]);
+		if (!name && errno == ETIMEDOUT)
+			note_unasked(host, -ETIMEDOUT);
 		struct rdma_device *device = name ? host_device(host, name) : NULL;
 		if (device && !device->uverbs.path)
 			device->uverbs.path = arena_printf(host->arena, "/dev/infiniband/%s", names.items[i]);
@@ -118,6 +130,11 @@ static void check_uverbs(struct origin *origin, struct host *host, struct rdma_d
 {
 	char path[SYSFS_PATH_SIZE];
 	struct uverbs *uverbs = &device->uverbs;
+	if (!uverbs->path && uverbs->asked == -ETIMEDOUT) {
+		uverbs->reason = "not known: asking for its uverbs device did not answer by the deadline";
+		report_missing(&host->report, "uverbs", device->name, -ETIMEDOUT, "%s", uverbs->reason);
+		return;
+	}
 	if (!uverbs->path) {
 		uverbs->accessible = FLAG_NO;
 		uverbs->reason = "the device has no uverbs device: management only, or ib_uverbs is not loaded";
@@ -125,6 +142,11 @@ static void check_uverbs(struct origin *origin, struct host *host, struct rdma_d
 	}
 	snprintf(path, sizeof(path), "%s", uverbs->path + 1);
 	int error = origin_access(origin, path);
+	if (error == -ETIMEDOUT) {
+		uverbs->reason = "not known: looking at it did not answer by the deadline";
+		report_missing(&host->report, "accessible", device->name, error, "%s", uverbs->reason);
+		return;
+	}
 	uverbs->accessible = flag(!error);
 	if (error == -ENOENT)
 		uverbs->reason = arena_printf(host->arena, "no device node %s here", uverbs->path);
@@ -243,6 +265,11 @@ static void read_netdev(struct reading *reading)
 		port->netdev_name = unless_empty(port_text(reading, file));
 		if (!port->netdev_name && errno == ENOENT)
 			return; /* the end of the table, or a kernel without gid_attrs */
+		if (!port->netdev_name && errno == ETIMEDOUT) {
+			port->netdev_unknown = true;
+			sysfs_missing(reading->host, "netdevs", reading->subject, ETIMEDOUT);
+			return;
+		}
 	}
 	if (port->netdev_name)
 		port->netdev_source = SOURCE_SYSFS;
@@ -272,6 +299,8 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 		report_missing(&host->report, "device", device->name, -ENOENT, "it went away while it was read");
 		device->gone = true;
 	}
+	if (!device->parent_path)
+		sysfs_missing(host, "pci", device->name, errno);
 	if (!device->from_netlink)
 		read_identity(origin, host, device);
 	device->fw_version = unless_empty(device->fw_version);

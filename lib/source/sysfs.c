@@ -31,8 +31,8 @@ void sysfs_missing(struct host *host, const char *what, const char *subject, int
 	if (error == ENOENT || !error)
 		return;
 	if (error == ETIMEDOUT)
-		report_missing(&host->report, what, subject, -error,
-		        "not read: an earlier call about %s did not answer", subject);
+		report_missing(
+		        &host->report, what, subject, -error, "not read: %s did not answer by the deadline", subject);
 	else
 		report_missing(&host->report, what, subject, -error, NULL);
 }

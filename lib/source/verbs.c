@@ -180,12 +180,14 @@ static int query_device(struct ibv_context *context, struct verbs_answer *answer
 }
 
 /* Ports need not be contiguous and may fail one by one: what answers is kept, the first error is told. */
-static int query_ports(struct ibv_context *context, struct arena *arena, struct verbs_answer *answer,
-        const char *device, struct error *error)
+static int query_ports(struct ibv_context *context, struct arena *arena, const struct verbs_question *question,
+        struct verbs_answer *answer, const char *device, struct error *error)
 {
 	int result = 0;
-	for (int64_t number = 1; number <= answer->port_count.value; number++) {
-		int failed = query_port(context, arena, (uint8_t)number, answer);
+	size_t count = question->port_count ? question->port_count : (size_t)answer->port_count.value;
+	for (size_t i = 0; i < count; i++) {
+		uint8_t number = question->port_count ? question->ports[i] : (uint8_t)(i + 1);
+		int failed = query_port(context, arena, number, answer);
 		if (failed && !result)
 			result = error_set(error, failed, "%s/%d: ibv_query_port", device, (int)number);
 	}
@@ -193,23 +195,24 @@ static int query_ports(struct ibv_context *context, struct arena *arena, struct 
 }
 
 static int query(struct verbs_devices *devices, struct ibv_context *context, struct arena *arena, const char *device,
-        unsigned int want, struct verbs_answer *answer, struct error *error)
+        const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
+	unsigned int want = question->want;
 	answer->provider = arena_strdup(arena, ibv_get_device_name(context->device));
 	int result = 0;
-	if (want & VERBS_DEVICE || (want & VERBS_PORTS && !answer->port_count.known))
+	if (want & VERBS_DEVICE || (want & VERBS_PORTS && !question->port_count))
 		result = query_device(context, answer);
 	if (result)
 		return error_set(error, result, "%s: ibv_query_device_ex", device);
 	if (want & VERBS_PORTS)
-		result = query_ports(context, arena, answer, device, error);
+		result = query_ports(context, arena, question, answer, device, error);
 	if (!result && want & VERBS_GIDS)
 		result = query_gids(devices, context, arena, answer);
 	return result;
 }
 
-int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error)
+int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device,
+        const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
 	verbs_list(devices);
 	if (!*devices)
@@ -224,7 +227,7 @@ int verbs_query(struct verbs_devices **devices, struct arena *arena, const char 
 	autocall(close_context) struct ibv_context *context = ibv_open_device(found);
 	if (!context)
 		return error_set(error, errno ? -errno : -EIO, "%s: ibv_open_device", device);
-	return query(*devices, context, arena, device, want, answer, error);
+	return query(*devices, context, arena, device, question, answer, error);
 }
 
 int verbs_event_port(const struct ibv_async_event *event)

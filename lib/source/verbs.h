@@ -39,4 +39,11 @@ extern const struct record verbs_record;
 /* What to ask of an opened device. */
 enum verbs_want { VERBS_PORTS = 1, VERBS_GIDS = 2, VERBS_DEVICE = 4 };
 
+struct verbs_question {
+	unsigned int want; /* enum verbs_want */
+	/* The ports that there are, as netlink or sysfs number them; none: 1 to phys_port_cnt. */
+	const uint8_t *ports;
+	size_t port_count;
+};
+
 #endif

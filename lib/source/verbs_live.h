@@ -9,12 +9,11 @@ struct ibv_async_event;
 struct verbs_devices;
 
 /*
- * Opens the device, asks `want` (enum verbs_want), closes it. `devices` keeps libibverbs' list for the next call, NULL
- * at first. A known answer->port_count spares asking the device for it. 0, -ENODEV when libibverbs does not know the
- * device, or another negative errno; `error` says what was done.
+ * Opens the device, asks `question`, closes it. `devices` keeps libibverbs' list for the next call, NULL at first. 0,
+ * -ENODEV when libibverbs does not know the device, or another negative errno; `error` says what was done.
  */
-int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error);
+int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device,
+        const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
 /* Fills `devices` ahead of the first query; it stays NULL when that fails. */
 void verbs_list(struct verbs_devices **devices);
 void verbs_devices_free(struct verbs_devices *devices);

@@ -269,19 +269,20 @@ static void verbs_are_replayed(void **state)
 	struct arena *arena = test_arena();
 	struct error error = { 0 };
 	struct verbs_answer answer = { 0 };
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_0", VERBS_PORTS, &answer, &error), 0);
+	const struct verbs_question ports = { .want = VERBS_PORTS }, gids = { .want = VERBS_GIDS };
+	assert_int_equal(origin_verbs(origin, arena, "mlx5_0", &ports, &answer, &error), 0);
 	assert_int_equal(answer.ports.count, 1);
 	assert_int_equal(answer.gids.count, 0);
 	assert_true(num_is(answer.ports.items[0]->active_mtu, 4096));
 	answer = (struct verbs_answer){ 0 };
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_0", VERBS_GIDS, &answer, &error), 0);
+	assert_int_equal(origin_verbs(origin, arena, "mlx5_0", &gids, &answer, &error), 0);
 	assert_int_equal(answer.gids.count, 1);
 	assert_int_equal(answer.ports.count, 0);
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_1", VERBS_PORTS, &answer, &error), -EACCES);
+	assert_int_equal(origin_verbs(origin, arena, "mlx5_1", &ports, &answer, &error), -EACCES);
 	assert_string_equal(error.text, "mlx5_1: opening: no");
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_2", VERBS_PORTS, &answer, &error), -EINVAL);
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_3", VERBS_PORTS, &answer, &error), -EINVAL);
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_4", VERBS_PORTS, &answer, &error), -ENOENT);
+	assert_int_equal(origin_verbs(origin, arena, "mlx5_2", &ports, &answer, &error), -EINVAL);
+	assert_int_equal(origin_verbs(origin, arena, "mlx5_3", &ports, &answer, &error), -EINVAL);
+	assert_int_equal(origin_verbs(origin, arena, "mlx5_4", &ports, &answer, &error), -ENOENT);
 	arena_free(arena);
 }
 

@@ -34,6 +34,7 @@ static struct pci_function *add_function(const char *address, int node, const ch
 	struct pci_function *function = list_add(host->arena, &host->pci_functions);
 	function->address = address;
 	function->numa_node = node < 0 ? (struct num){ 0 } : num(node);
+	function->without_node = node < 0;
 	function->local_cpus = cpus;
 	function->vendor = num(0x15b3);
 	function->driver = "mlx5_core";

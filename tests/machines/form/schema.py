@@ -188,6 +188,7 @@ TABLES = {
         "odp": Key("yes", True, "on-demand paging"),
         "part_id": Key("number", 4125, "vendor_part_id"),
         "here": Key("yes", True, "false: listed in sysfs, but RDMA netlink does not show it (another namespace)"),
+        "blocks": Key("yes", False, "its driver does not answer RDMA netlink: the dump of devices is not answered either"),
         "port": Key("[port]", [], "a port; without any: port 1 with the keys below"),
         "netdev": Key("text", None, "of port 1, as in [[rdma.port]]"),
         "gids": Key("any", None, "of port 1"),

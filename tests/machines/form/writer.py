@@ -500,7 +500,17 @@ def write_verbs(out, machine, device):
 def write_rdma_netlink(out, machine):
     base, shown = "netlink/rdma", [device for device in machine.rdma if device.here]
     out.put(f"{base}/sys", netlink.rdma_system(machine.host.netns_mode))
-    out.put(f"{base}/dev", b"".join(netlink.rdma_device(device) for device in shown))
+    silent = [device for device in shown if device.blocks]
+    if silent:
+        out.errors[f"{base}/dev"] = errno.ETIMEDOUT
+        for device in shown:
+            name = f"{base}/dev.{device.index}"
+            if device.blocks:
+                out.errors[name] = errno.ETIMEDOUT
+            else:
+                out.put(name, netlink.rdma_device(device))
+    else:
+        out.put(f"{base}/dev", b"".join(netlink.rdma_device(device) for device in shown))
     for device in shown:
         ports = [netlink.rdma_port(device, port, machine.nets.get(port.netdev)) for port in device.port]
         out.put(f"{base}/port.{device.index}", b"".join(ports))
