@@ -49,7 +49,9 @@ static int collect(struct origin *origin, struct host *host, struct error *error
 	struct gid_document *document = arena_new_object(host->arena, struct gid_document);
 	if (!document)
 		return error_set(error, -ENOMEM, "this host");
-	struct collect_options wanted = { .verbs = VERBS_PORTS, .health = true, .more = read_gids, .data = document };
+	struct collect_options wanted = {
+		.verbs = VERBS_PORTS, .cross_check = true, .health = true, .more = read_gids, .data = document,
+	};
 	int result = collect_host(origin, host, &wanted, error);
 	if (result && result != -EINTR)
 		return result;

@@ -77,6 +77,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "numa-node-unknown", SEVERITY_INFO, "the firmware names no NUMA node for the device" },
 	{ "numa-nodes-cross-packages", SEVERITY_WARNING,
 	        "NUMA nodes and packages cross each other: the map is inconsistent" },
+	{ "package-sources-disagree", SEVERITY_INFO, "sysfs and hwloc tell different packages of a NUMA node's CPUs" },
 	{ "process-on-another-node", SEVERITY_INFO, "the process may run on no CPU near the device" },
 	/* use from user space */
 	{ "provider-missing", SEVERITY_WARNING,

@@ -25,12 +25,36 @@ __attribute__((format(printf, 2, 3))) static void append(char text[static TEXT_S
 	va_end(args);
 }
 
+/* The function that a member's traffic goes through; a VLAN as a member has none itself. NULL: none, or several. */
+static const struct pci_function *place_of(const struct bond_member *member)
+{
+	enum { NESTING = 8 }; /* MAX_NEST_DEV in include/linux/netdevice.h */
+	const struct netdev *netdev = member->netdev;
+	for (int i = 0; i < NESTING && !netdev->pci && netdev->lowers.count == 1; i++)
+		netdev = netdev->lowers.items[0];
+	return netdev->pci;
+}
+
+static struct num node_of(const struct bond_member *member)
+{
+	const struct pci_function *place = place_of(member);
+	return place ? place->numa_node : (struct num){ 0 };
+}
+
+static struct num package_of(const struct bond_member *member)
+{
+	const struct pci_function *place = place_of(member);
+	return place ? place->package : (struct num){ 0 };
+}
+
 static void evidence_of_members(const struct found_bond *found, struct report *report, struct finding *finding)
 {
-	list_each(member, &found->bond->members)
+	list_each(member, &found->bond->members) {
+		const struct pci_function *place = place_of(member);
 		report_evidence(report, finding, "sysfs", member->name, "%s, numa_node %d",
-		        member->pci_address ? member->pci_address : "no PCI parent",
-		        member->numa_node.known ? (int)member->numa_node.value : -1);
+		        place ? place->address : "no PCI parent",
+		        place && place->numa_node.known ? (int)place->numa_node.value : -1);
+	}
 }
 
 static bool differ(struct num a, struct num b)
@@ -51,15 +75,16 @@ static void check_places(const struct found_bond *found, struct report *report)
 	bool nodes = false, packages = false;
 	char places[TEXT_SIZE] = "";
 	list_each(member, &found->bond->members) {
-		nodes |= differ(member->numa_node, first->numa_node);
-		packages |= differ(member->package, first->package);
+		struct num node = node_of(member), package = package_of(member);
+		nodes |= differ(node, node_of(first));
+		packages |= differ(package, package_of(first));
 		append(places, "%s%s on ", *places ? ", " : "", member->name);
-		if (member->numa_node.known)
-			append(places, "node %d", (int)member->numa_node.value);
+		if (node.known)
+			append(places, "node %d", (int)node.value);
 		else
 			append(places, "an unknown node");
-		if (member->package.known)
-			append(places, " (package %d)", (int)member->package.value);
+		if (package.known)
+			append(places, " (package %d)", (int)package.value);
 	}
 	if (!nodes && !packages)
 		return;
@@ -98,7 +123,8 @@ static const char *board_of(const struct host *host, const struct bond_member *m
 static bool different_adapters(const struct host *host, const struct bond_member *a, const struct bond_member *b)
 {
 	const char *board_a = board_of(host, a), *board_b = board_of(host, b);
-	if (!a->pci_address || !b->pci_address || same_slot(a->pci_address, b->pci_address))
+	const struct pci_function *place_a = place_of(a), *place_b = place_of(b);
+	if (!place_a || !place_b || same_slot(place_a->address, place_b->address))
 		return false;
 	/* Of a LAG one function has no device of its own, so a missing GUID says nothing. */
 	return !board_a || !board_b || strcmp(board_a, board_b);
@@ -112,7 +138,7 @@ static void check_adapters(const struct found_bond *found, struct report *report
 			continue;
 		struct finding *finding = check_add(report, "bond-members-on-different-adapters", found->subject,
 		        "%s (%s) and %s (%s) belong to different adapters; mlx5 forms no RoCE LAG here", first->name,
-		        first->pci_address, member->name, member->pci_address);
+		        place_of(first)->address, member->name, place_of(member)->address);
 		evidence_of_members(found, report, finding);
 		return;
 	}

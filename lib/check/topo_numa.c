@@ -105,6 +105,23 @@ static void check_map(const struct host *host, struct report *report)
 		        package->cpus);
 }
 
+/* Two readers of the same facts: one of them is wrong, and places by package with it. */
+static void check_hwloc(const struct host *host, struct report *report)
+{
+	char subject[32];
+	list_each(node, &host->numa_nodes) {
+		if (!node->package.known || !node->hwloc_package.known ||
+		        node->package.value == node->hwloc_package.value)
+			continue;
+		snprintf(subject, sizeof(subject), "node:%d", (int)node->id.value);
+		struct finding *finding = check_add(report, "package-sources-disagree", subject,
+		        "sysfs says that its CPUs are in package %d, hwloc says %d", (int)node->package.value,
+		        (int)node->hwloc_package.value);
+		report_evidence(report, finding, "hwloc", "package", "%d", (int)node->hwloc_package.value);
+		report_evidence(report, finding, "sysfs", "physical_package_id", "%d", (int)node->package.value);
+	}
+}
+
 static void check_memlock(const struct host *host, struct report *report)
 {
 	enum { ENOUGH = 64 << 20 };
@@ -128,5 +145,6 @@ void check_numa(const struct host *host, struct report *report)
 		check_process(host, device, report);
 	}
 	check_map(host, report);
+	check_hwloc(host, report);
 	check_memlock(host, report);
 }

@@ -35,9 +35,10 @@ enum netns_mode { NETNS_UNKNOWN, NETNS_SHARED, NETNS_EXCLUSIVE, NETNS_MODE_COUNT
 
 struct numa_node {
 	struct num id;
-	struct num package;      /* physical package id of its CPUs; unknown when it has none or they differ */
-	const char *cpus;        /* kernel list format; "" is a node without CPUs */
-	struct num memory_bytes; /* 0 is a node without memory */
+	struct num package;       /* physical package id of its CPUs; unknown when it has none or they differ */
+	struct num hwloc_package; /* the same as hwloc says, where it was asked; not in the document */
+	const char *cpus;         /* kernel list format; "" is a node without CPUs */
+	struct num memory_bytes;  /* 0 is a node without memory */
 	LIST(struct map_entry) distances;
 };
 
@@ -45,6 +46,11 @@ struct numa_node {
 struct package {
 	struct num id;    /* physical_package_id */
 	const char *cpus; /* kernel list format */
+};
+
+struct package_list {
+	struct package **items;
+	uint32_t count, capacity;
 };
 
 /* The calling process, so that "this shell runs on node 1, mlx5_0 is on node 0" can be said. */
@@ -341,7 +347,7 @@ struct host {
 	LIST(struct netdev) netdevs;
 	LIST(struct pci_function) pci_functions;
 	LIST(struct pci_hop) pci_hops;
-	LIST(struct package) packages;
+	struct package_list packages;
 	LIST(struct neighbour) neighbours; /* where they were asked */
 	const char *peer_memory;           /* see struct matrix */
 	struct index netdev_numbers, netdev_names, device_numbers, device_names, function_addresses, hop_addresses;

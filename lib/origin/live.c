@@ -4,6 +4,7 @@
 #include "model/host.h"
 #include "origin/netlink.h"
 #include "origin/private.h"
+#include "source/hwloc.h"
 #include "source/process.h"
 #include "source/verbs_live.h"
 
@@ -198,6 +199,7 @@ static const struct origin_ops live_ops = {
 	.netlink = live_netlink,
 	.expect_verbs = live_expect_verbs,
 	.verbs = live_verbs,
+	.packages = hwloc_read_packages,
 	.process = live_process,
 	.host = live_host,
 	.close = live_close,

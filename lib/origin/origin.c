@@ -289,6 +289,18 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
 	return result;
 }
 
+int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error)
+{
+	if (!origin->ops->packages)
+		return -EOPNOTSUPP;
+	int result = announce(origin, WATCH_FILES, "the topology, by hwloc");
+	if (result)
+		return error_say(error, result, "hwloc did not answer by the deadline");
+	result = origin->ops->packages(arena, packages, error);
+	conclude(origin);
+	return result;
+}
+
 int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts)
 {
 	int result = origin->ops->process(origin, arena, facts);

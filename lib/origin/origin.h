@@ -50,6 +50,7 @@
 struct origin;
 struct process_facts;
 struct host_facts;
+struct package_list;
 struct verbs_question;
 struct verbs_answer;
 
@@ -129,6 +130,8 @@ void origin_expect_verbs(struct origin *origin);
  */
 int origin_verbs(struct origin *origin, struct arena *arena, const char *device, const struct verbs_question *question,
         struct verbs_answer *answer, struct error *error);
+/* The packages that hwloc finds on this host (source/hwloc.h); -EOPNOTSUPP for a snapshot. */
+int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error);
 int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts);
 int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts);
 

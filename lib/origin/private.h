@@ -26,6 +26,8 @@ struct origin_ops {
 	        const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts);
 	int (*host)(struct origin *origin, struct arena *arena, struct host_facts *facts);
+	/* NULL: -EOPNOTSUPP */
+	int (*packages)(struct arena *arena, struct package_list *packages, struct error *error);
 	int (*damage)(const struct origin *origin, struct error *error); /* NULL: there is none */
 	void (*close)(struct origin *origin);                            /* frees the origin itself too */
 };

@@ -129,6 +129,10 @@ static void complete_related(struct origin *origin, struct host *host, struct ne
 
 static void read_ports_netdevs(struct origin *origin, struct host *host)
 {
+	list_each(netdev, &host->netdevs)
+		if (netdev->kind == LINK_OTHER && netdev->kind_name && !netdev->lower_ifindex.known &&
+		        !netdev->lower_names.count)
+			net_sysfs_lowers(origin, host, netdev);
 	join_stacks(host);
 	host->related = 0;
 	if (needs_places(host))
@@ -285,6 +289,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 		return run_briefly(origin, collecting, error);
 	origin_process(origin, host->arena, &host->process);
 	numa_read(origin, host);
+	if (collecting->options->cross_check || numa_lacks_package(host))
+		numa_cross_check(origin, host);
 	int result = read_devices(origin, host, true);
 	if (result)
 		return error_set(error, result, "listing RDMA devices");

@@ -25,6 +25,8 @@ struct collect_options {
 	bool neighbours;   /* GPUs, accelerators and NVMe controllers too */
 	bool expect_verbs; /* `more` will ask verbs of the devices, see origin_expect_verbs() */
 	bool health;       /* interrupts, quality of service and the wire too */
+	/* Asks hwloc too, to compare; otherwise it is asked only for what sysfs does not tell. */
+	bool cross_check;
 	/*
 	 * Runs in the worker once devices, ports and netdevs are known, to read more of the origin. What it stores must
 	 * come from host->arena and be reachable from memory that the caller took from there before. May be called

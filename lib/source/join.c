@@ -27,6 +27,16 @@ static void put_on(struct arena *arena, struct netdev *upper, struct netdev *low
 		list_add_existing(arena, &lower->uppers, upper);
 }
 
+/* What sysfs says of kinds that stand on several netdevs; `told` is the one that is known already. */
+static void put_on_named(struct host *host, struct netdev *netdev, const struct netdev *told)
+{
+	for (uint32_t i = 0; i < netdev->lower_names.count; i++) {
+		struct netdev *lower = host_netdev_by_name(host, netdev->lower_names.items[i]);
+		if (lower && lower != netdev && lower != told && !num_is(lower->master_ifindex, netdev->ifindex.value))
+			put_on(host->arena, netdev, lower);
+	}
+}
+
 void join_stacks(struct host *host)
 {
 	list_each(netdev, &host->netdevs)
@@ -41,6 +51,8 @@ void join_stacks(struct host *host)
 		/* What is both a master and stacked by a link of its own is told once. */
 		if (lower && lower != netdev && !num_is(lower->master_ifindex, netdev->ifindex.value))
 			put_on(host->arena, netdev, lower);
+		if (netdev->kind == LINK_OTHER)
+			put_on_named(host, netdev, lower);
 	}
 	list_each(netdev, &host->netdevs) {
 		sort_links((struct list *)&netdev->uppers);

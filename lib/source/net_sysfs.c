@@ -103,6 +103,13 @@ static void read_bond_slave(struct origin *origin, struct host *host, struct net
 	netdev->slave = slave;
 }
 
+static void take_lower_names(struct host *host, struct netdev *netdev, const struct strings *names)
+{
+	for (uint32_t i = 0; i < names->count; i++)
+		if (!strncmp(names->items[i], "lower_", 6))
+			strings_add(host->arena, &netdev->lower_names, names->items[i] + 6);
+}
+
 /* iflink names the netdev below, a peer, or the netdev itself; lower_* links are certain, but VLANs have both. */
 static void read_stack(struct origin *origin, struct host *host, struct netdev *netdev)
 {
@@ -111,11 +118,8 @@ static void read_stack(struct origin *origin, struct host *host, struct netdev *
 	netdev->master_name = sysfs_link_name(origin, host->arena, path);
 	struct strings names;
 	snprintf(path, sizeof(path), CLASS "/%s", netdev->name);
-	if (origin_list(origin, host->arena, path, &names))
-		return;
-	for (uint32_t i = 0; i < names.count; i++)
-		if (!strncmp(names.items[i], "lower_", 6))
-			strings_add(host->arena, &netdev->lower_names, names.items[i] + 6);
+	if (!origin_list(origin, host->arena, path, &names))
+		take_lower_names(host, netdev, &names);
 }
 
 static void read_one(struct origin *origin, struct host *host, struct netdev *netdev)
@@ -138,6 +142,20 @@ static void read_one(struct origin *origin, struct host *host, struct netdev *ne
 	read_bond(origin, host, netdev);
 	read_bond_slave(origin, host, netdev);
 	read_stack(origin, host, netdev);
+}
+
+/*
+ * Kinds that stand on several netdevs without being their master (hsr and prp: net/hsr/hsr_slave.c) say so in no
+ * attribute that all of them share; the links of sysfs do.
+ */
+void net_sysfs_lowers(struct origin *origin, struct host *host, struct netdev *netdev)
+{
+	struct strings names;
+	char path[SYSFS_PATH_SIZE];
+	about(origin, netdev);
+	snprintf(path, sizeof(path), CLASS "/%s", netdev->name);
+	if (!origin_list(origin, host->arena, path, &names))
+		take_lower_names(host, netdev, &names);
 }
 
 static int64_t index_of(const struct host *host, const char *name)

@@ -20,4 +20,7 @@ void net_bonding_complete(struct origin *origin, struct host *host, struct netde
 /* The text of proc/net/bonding/NAME: mode and members, in any of its forms. Fills what is still unknown. */
 void net_bonding_parse(const char *text, size_t length, struct host *host, struct netdev *bond);
 
+/* Reads which netdevs it stands on, for kinds of which rtnetlink does not tell it. */
+void net_sysfs_lowers(struct origin *origin, struct host *host, struct netdev *netdev);
+
 #endif

@@ -71,17 +71,52 @@ static void read_packages(struct origin *origin, struct host *host, const char *
 			add_to_package(origin, host, cpu);
 }
 
-struct num numa_package_of_cpus(const struct host *host, const char *cpus)
+static struct num package_of_cpus(const struct package_list *packages, const char *cpus)
 {
 	autocall(cpuset_free) struct cpuset set = { 0 };
 	if (!cpus || !*cpus || cpuset_parse(cpus, &set))
 		return (struct num){ 0 };
-	list_each(package, &host->packages) {
+	list_each(package, packages) {
 		autocall(cpuset_free) struct cpuset all = { 0 };
 		if (package->cpus && !cpuset_parse(package->cpus, &all) && cpuset_is_subset(&set, &all))
 			return package->id;
 	}
 	return (struct num){ 0 };
+}
+
+struct num numa_package_of_cpus(const struct host *host, const char *cpus)
+{
+	return package_of_cpus(&host->packages, cpus);
+}
+
+/* ---- hwloc ---- */
+
+bool numa_lacks_package(const struct host *host)
+{
+	list_each(node, &host->numa_nodes)
+		if (!node->package.known && node->cpus && *node->cpus)
+			return true;
+	return false;
+}
+
+void numa_cross_check(struct origin *origin, struct host *host)
+{
+	struct package_list packages = { 0 };
+	struct error error = { 0 };
+	origin_about(origin, "host");
+	int result = origin_packages(origin, host->arena, &packages, &error);
+	if (result == -EOPNOTSUPP) /* a snapshot: what was recorded is all there is */
+		return;
+	/* As a second witness it may be missing. */
+	if (result && (result != -ENOPKG || numa_lacks_package(host)))
+		report_missing(&host->report, "package", "host", result, "%s", error.text);
+	if (!host->packages.count)
+		host->packages = packages;
+	list_each(node, &host->numa_nodes) {
+		node->hwloc_package = package_of_cpus(&packages, node->cpus);
+		if (!node->package.known)
+			node->package = node->hwloc_package;
+	}
 }
 
 /* ---- nodes ---- */

@@ -38,6 +38,23 @@ if [ -n "$document" ]; then
 else
 	skip "memory policy" "no numactl in the guest"
 fi
+# hwloc is a second witness: check asks it, topo does not load it where sysfs tells all.
+loads_hwloc() {
+	strace -f -qq -e trace=openat -o /tmp/opened "$RDMADIAG" "$@" >/dev/null
+	grep -q 'libhwloc.so' /tmp/opened
+}
+if [ -e /usr/lib/x86_64-linux-gnu/libhwloc.so.15 ] && command -v strace >/dev/null; then
+	not_ok "topo does without hwloc" loads_hwloc topo
+	ok "check asks it" loads_hwloc check
+	document=$("$RDMADIAG" check -j)
+	holds "and both agree" "not [f for f in d['findings'] if f['id'] == 'package-sources-disagree']"
+	holds "so nothing of it is missing" "not missing('package', 'host')"
+	document=$(HWLOC_SYNTHETIC="pack:1 numa:4 pu:2" "$RDMADIAG" check -j)
+	holds "where they do not, it is told" \
+		"'package 1, hwloc says 0' in finding('package-sources-disagree', 'node:2')['message']"
+else
+	skip "hwloc as a second witness" "no libhwloc or no strace"
+fi
 topo rxe2
 holds "one device with its findings only" "not [f for f in d['findings'] if f['subject'] == 'net:bond0']"
 done_testing
