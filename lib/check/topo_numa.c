@@ -38,22 +38,45 @@ static void check_unknown(const struct host *host, const struct rdma_device *dev
 	report_evidence(report, finding, "sysfs", "numa_node", "-1");
 }
 
-/* "0,2" for the nodes whose CPUs the process may use. */
-static void nodes_of_cpus(const struct host *host, const char *cpus, char text[static 64])
+enum { NODES_TEXT_SIZE = 160 };
+
+/* Adds "4" or "4-7"; once something does not fit, nothing more is added than that. */
+static void append_range(char text[static NODES_TEXT_SIZE], int first, int last)
 {
+	char range[32];
+	size_t used = strlen(text);
+	snprintf(range, sizeof(range), last > first ? "%s%d-%d" : "%s%d", used ? "," : "", first, last);
+	if (used + strlen(range) + sizeof(",…") <= NODES_TEXT_SIZE)
+		memcpy(text + used, range, strlen(range) + 1);
+	else if (!used || text[used - 1] >= '0')
+		memcpy(text + used, ",…", sizeof(",…"));
+}
+
+/* "0-3,8" for the nodes whose CPUs the process may use. */
+static void nodes_of_cpus(const struct host *host, const char *cpus, char text[static NODES_TEXT_SIZE])
+{
+	int first = -1, last = -1;
 	text[0] = '\0';
 	list_each(node, &host->numa_nodes) {
-		size_t used = strlen(text);
-		if (node->cpus && *node->cpus && intersects(node->cpus, cpus))
-			snprintf(text + used, 64 - used, "%s%d", used ? "," : "", (int)node->id.value);
+		int id = (int)node->id.value;
+		if (!node->cpus || !*node->cpus || !intersects(node->cpus, cpus))
+			continue;
+		if (first >= 0 && id != last + 1) {
+			append_range(text, first, last);
+			first = -1;
+		}
+		first = first < 0 ? id : first;
+		last = id;
 	}
+	if (first >= 0)
+		append_range(text, first, last);
 }
 
 static void check_process(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	const struct pci_function *place = place_of(device);
 	const struct process_facts *process = &host->process;
-	char nodes[64];
+	char nodes[NODES_TEXT_SIZE];
 	if (!place || !place->numa_node.known || host->numa_nodes.count < 2)
 		return;
 	int node = (int)place->numa_node.value;

@@ -52,8 +52,12 @@ static ssize_t live_read(struct origin *origin, const char *path, char *buffer, 
 	if (fd < 0)
 		return -errno;
 	size_t done = 0;
-	/* A file of sysfs gives everything at once: a short read there is its end. */
-	bool at_once = !strncmp(path, "sys/", 4);
+	/*
+	 * A file of sysfs gives up to a page at once (fs/kernfs/file.c), and only lists of many CPUs and PCI
+	 * configuration spaces have more: less than a page is its end.
+	 */
+	enum { LEAST_PAGE = 4096 };
+	bool in_sysfs = !strncmp(path, "sys/", 4);
 	while (done < size - 1) {
 		ssize_t got = read(fd, buffer + done, size - 1 - done);
 		if (got < 0 && errno == EINTR)
@@ -61,7 +65,7 @@ static ssize_t live_read(struct origin *origin, const char *path, char *buffer, 
 		if (got < 0)
 			return -errno;
 		done += (size_t)got;
-		if (!got || at_once)
+		if (!got || (in_sysfs && got < LEAST_PAGE))
 			break;
 	}
 	return (ssize_t)done;

@@ -7,7 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { TEXT_SIZE = 4096, READ_ALL_START = 1 << 16, READ_ALL_LIMIT = 64 << 20 };
+enum {
+	TEXT_SIZE = 32 << 10, /* a list of every second of 8,192 CPUs is longer than a page */
+	READ_ALL_START = 1 << 16,
+	READ_ALL_LIMIT = 64 << 20
+};
 
 void origin_close(struct origin *origin)
 {

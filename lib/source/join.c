@@ -2,6 +2,7 @@
 #include "source/join.h"
 #include "source/collect.h"
 #include "source/numa.h"
+#include "source/vendors.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -422,7 +423,13 @@ static int64_t count_functions(const struct host *host, const struct rdma_device
 	return count;
 }
 
-static void join_function(const struct host *host, struct rdma_device *device)
+/* VFs that were given to this virtual machine. */
+static bool is_guest_vf(const struct pci_function *function)
+{
+	return !function->physfn && vendor_id_is_vf(function->vendor, function->device);
+}
+
+static void join_function(struct host *host, struct rdma_device *device)
 {
 	const struct pci_function *pci = device->pci;
 	if (!pci || device->software == FLAG_YES)
@@ -432,6 +439,11 @@ static void join_function(const struct host *host, struct rdma_device *device)
 		return;
 	device->function.kind = sub ? FUNCTION_SF : pci->physfn ? FUNCTION_VF : FUNCTION_PF;
 	device->function.parent = sub ? pci->address : pci->physfn;
+	if (device->function.kind == FUNCTION_PF && is_guest_vf(pci)) {
+		device->function.kind = FUNCTION_VF;
+		report_missing(&host->report, "parent", device->name, 0,
+		        "its PCI id is that of a VF, and this virtual machine does not see the PF");
+	}
 	device->vf_index = pci->vf_index;
 	if (device->function.kind != FUNCTION_PF)
 		return;

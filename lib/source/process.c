@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPU_LIMIT = 1 << 16, NODE_LIMIT = 1 << 10, WORD_BITS = 8 * sizeof(unsigned long), LIST_SIZE = 4096 };
+enum { CPU_LIMIT = 1 << 16, NODE_LIMIT = 1 << 10, WORD_BITS = 8 * sizeof(unsigned long), LIST_SIZE = 32 << 10 };
 
 static bool has_bit(const unsigned long *words, size_t bit)
 {

@@ -7,4 +7,7 @@
 /* Does this PCI vendor make network adapters that Linux has an RDMA driver for, and nearly no others? */
 bool vendor_has_rdma(struct num pci_vendor);
 
+/* Is this the PCI id of a VF? In a virtual machine nothing else tells one: there is no link to its PF. */
+bool vendor_id_is_vf(struct num pci_vendor, struct num pci_device);
+
 #endif
