@@ -456,7 +456,10 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	report_exhaustion(&host->report);
 	if (ended == -ETIMEDOUT)
 		ended = 0; /* what is missing is in the report */
-	if (ended && !error->code)
+	if (ended == -ENOMEM && arena_exhausted(host->arena))
+		error_say(error, ended, "there is more to collect than fits into the %zu MiB that one host may take",
+		        arena_size(host->arena) >> 20);
+	else if (ended && !error->code)
 		error_set(error, ended, "collecting");
 	if (ended)
 		return ended;
