@@ -60,6 +60,11 @@ peer() {
 	probe -d rxe0 --timeout 20000 --peer "$address_b" "$@"
 }
 
+# lossy OPTION... - a peer whose packets get lost: until the retries are used up it takes a share of the deadline
+lossy() {
+	peer --timeout 6000 "$@"
+}
+
 # holds DESCRIPTION EXPRESSION [FILE] - a Python expression over the document: d, its evidence e, verdict v, operations o
 holds() {
 	local description=$1 expression=$2 file=${3:-$document} message

@@ -6,11 +6,6 @@
 probe_setup
 listen
 
-# Until the retries are used up it takes a share of the deadline.
-lossy() {
-	peer --timeout 6000
-}
-
 never_confirmed="v['confidence'] != 'confirmed'"
 
 drop input
