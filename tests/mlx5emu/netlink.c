@@ -74,7 +74,8 @@ static void put(struct msg *m, uint16_t type, const void *p, size_t n)
 	memset(a, 0, size);
 	a->nla_type = type;
 	a->nla_len = (uint16_t)((size_t)ATTR_HEAD + n);
-	memcpy(a + 1, p, n);
+	if (n)
+		memcpy(a + 1, p, n);
 	m->len += size;
 }
 

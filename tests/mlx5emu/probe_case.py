@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -25,6 +26,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 120
 LISTENER_SECONDS = 5  # after its peer has ended
 TARGET = "mlx5_1"  # the device of a listener
+MEMORY_ERROR = re.compile("AddressSanitizer|runtime error:|LeakSanitizer|==[0-9]+==")
+wrapper = ()  # in front of the program
 
 
 class Result:
@@ -77,6 +80,8 @@ class Result:
 
     def wrong(self):
         """Why the verdict is wrong, or None. All went well is right whatever struck: nobody was hurt."""
+        if MEMORY_ERROR.search(self.errors):
+            return "an error of memory"
         if self.document is None:
             return "no document"
         layer, confidence = self.verdict["layer"], self.verdict["confidence"]
@@ -131,7 +136,7 @@ def program():
 def started(run_options, probe_options):
     """A probe on software devices, in a session of its own, so that one that hangs can be ended with all it started."""
     process = subprocess.Popen(
-        [os.path.join(HERE, "run"), *run_options, "--", program(), "probe", "-j", *probe_options],
+        [os.path.join(HERE, "run"), *run_options, "--", *wrapper, program(), "probe", "-j", *probe_options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -216,7 +221,8 @@ def run_peers(near, far, probe_options, kill_after=None, seconds=SECONDS):
                 result.blame("killed", "remote-application")
             else:
                 # a peer that never came to connect leaves it waiting
-                result.other, _ = ended(listener, LISTENER_SECONDS)
+                result.other, errors = ended(listener, LISTENER_SECONDS)
+                result.errors += f" listener: {errors}" if MEMORY_ERROR.search(errors) else ""
         for log in logs:
             result.take_truth(log)
     return result
