@@ -25,6 +25,14 @@ if command -v valgrind >/dev/null; then
 			has "$scratch/out" completions=5 errors=0
 		ok $? "valgrind: $op" "$scratch/out"
 	done
+	RDMADIAG=${RDMADIAG:-$here/../../build/rdmadiag}
+	for fault in no-cqe,after=9 no-cqe error:13:88; do
+		[ -x "$RDMADIAG" ] || { skip "valgrind: probe" "no rdmadiag"; continue; }
+		timeout 200 "$run" --fault $fault valgrind -q --fair-sched=yes --error-exitcode=99 "$RDMADIAG" probe --timeout 3000 \
+			>"$scratch/out" 2>&1
+		[ $? -ne 99 ] && ! grep -q '^==' "$scratch/out" && grep -q '^Verdict: ' "$scratch/out"
+		ok $? "valgrind: probe with $fault" "$scratch/out"
+	done
 else
 	skip "valgrind" "not installed"
 fi

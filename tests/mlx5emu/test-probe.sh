@@ -83,6 +83,11 @@ probe "success without DEVX and privilege" ok "--no-devx --unprivileged" "" $by=
 probe "success without DEVX and rdma netlink" ok "--no-devx --no-netlink" "" $by=null
 probe "success on a kernel with write commands only" ok "--abi write" "" $by=netlink-raw
 probe "success: DEVX is refused" ok "--fault devx-fail" "" $by=netlink-raw
+for errno in 95 38 22; do
+	probe "success: DEVX answers with errno $errno" ok "--fault devx-fail:$errno" "" $by=netlink-raw
+	probe "… unprivileged: none, with a reason" ok "--unprivileged --fault devx-fail:$errno" "" $by=null \
+		"not_collected.*.what=observers.device" "not_collected.*.errno=1"
+done
 probe "success: both ways are refused" ok "--fault devx-fail --fault netlink-fail:res_qp_get_raw:1" "" $by=null
 probe "success: many requests, the rings go round" ok "" "--count 300" evidence.operations_completed=600
 for op in write-imm send read; do
