@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "check/agreement.h"
 #include "check/gid.h"
 #include "check/select.h"
 #include "check/topo.h"
@@ -15,10 +16,23 @@
 #include "source/verbs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { OPTION_NAGIOS = 256, OPTION_PROM, OPTION_ONLY, OPTION_IGNORE, OPTION_SEVERITY, OPTION_EXPECT_DOWN };
+enum {
+	OPTION_NAGIOS = 256,
+	OPTION_PROM,
+	OPTION_ONLY,
+	OPTION_IGNORE,
+	OPTION_SEVERITY,
+	OPTION_EXPECT_DOWN,
+	OPTION_INTERVAL
+};
+
+#define INTERVAL_LIMIT 86400.0 /* seconds */
 
 static const struct option_help options[] = {
 	{ OPTION_NAGIOS, "nagios", NULL, "one line and the exit status of a monitoring plug-in" },
@@ -27,6 +41,7 @@ static const struct option_help options[] = {
 	{ OPTION_IGNORE, "ignore", "IDS", "not these findings" },
 	{ OPTION_SEVERITY, "severity", "LEVEL", "only findings from info (default), warning or error up" },
 	{ OPTION_EXPECT_DOWN, "expect-down", "DEV/PORT", "a port that is meant to be down; may be repeated" },
+	{ OPTION_INTERVAL, "interval", "S", "watch counters and links for so many seconds" },
 	{ 0 },
 };
 
@@ -34,33 +49,110 @@ struct check_request {
 	struct finding_filter filter;
 	bool nagios;
 	const char *prom;
+	double interval; /* seconds, 0: none */
+};
+
+/* What is read besides the host, in its arena. */
+struct look {
+	struct gid_document gids;
+	struct counter_readings counters;
+	bool watched; /* counters are wanted */
 };
 
 /* In the worker, anew after each restart. */
-static int read_gids(struct origin *origin, struct host *host, void *data)
+static int read_more(struct origin *origin, struct host *host, void *data)
 {
-	struct gid_document *document = data;
-	*document = (struct gid_document){ 0 };
-	return gid_read(origin, host, &(struct gid_read_options){ 0 }, document);
+	struct look *look = data;
+	look->gids = (struct gid_document){ 0 };
+	look->counters = (struct counter_readings){ 0 };
+	int result = look->watched ? counters_read(origin, host, &look->counters) : 0;
+	return result ? result : gid_read(origin, host, &(struct gid_read_options){ 0 }, &look->gids);
 }
 
-static int collect(struct origin *origin, struct host *host, struct error *error)
+/* 0 or a negative errno, as collect_host(); `look` is valid unless it is NULL. */
+static int look_at(struct origin *origin, struct host *host, bool watched, struct look **look, struct error *error)
 {
-	struct gid_document *document = arena_new_object(host->arena, struct gid_document);
-	if (!document)
+	*look = arena_new_object(host->arena, struct look);
+	if (!*look)
 		return error_set(error, -ENOMEM, "this host");
+	(*look)->watched = watched;
 	struct collect_options wanted = {
-		.verbs = VERBS_PORTS, .cross_check = true, .health = true, .more = read_gids, .data = document,
+		.verbs = VERBS_PORTS, .cross_check = true, .health = true, .more = read_more, .data = *look,
 	};
-	int result = collect_host(origin, host, &wanted, error);
+	return collect_host(origin, host, &wanted, error);
+}
+
+/* The first look of two, and the time until the second. */
+static int wait_interval(
+        struct origin *origin, struct host *host, double seconds, struct look **look, struct error *error)
+{
+	int result = look_at(origin, host, true, look, error);
+	struct timespec time = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+	return result || !nanosleep(&time, NULL) ? result : -errno;
+}
+
+static int judge(struct host *host, struct look *look)
+{
+	check_topo(host, &host->report);
+	check_agreement(host, &host->report);
+	int judged = gid_judge(host, &look->gids);
+	if (!judged)
+		check_gid(host, &look->gids);
+	return judged;
+}
+
+static int collect(const struct check_request *request, struct origin *origin, struct host *host, struct error *error)
+{
+	struct look *first = NULL, *look = NULL;
+	bool watched = request->interval > 0;
+	autocall(host_freep) struct host *before = watched ? host_new() : NULL;
+	if (watched && !before)
+		return error_set(error, -ENOMEM, "this host");
+	int result = watched ? wait_interval(origin, before, request->interval, &first, error) : 0;
 	if (result && result != -EINTR)
 		return result;
-	check_topo(host, &host->report);
-	int judged = gid_judge(host, document);
-	if (!judged)
-		check_gid(host, document);
+	result = look_at(origin, host, watched, &look, error);
+	if (result && result != -EINTR)
+		return result;
+	int judged = judge(host, look);
+	if (first && !judged)
+		check_rising(before, &first->counters, host, &look->counters, request->interval, &host->report);
 	report_exhaustion(&host->report);
 	return result ? result : judged;
+}
+
+static bool has_port(const struct host *host, const char *subject)
+{
+	list_each(device, &host->devices)
+		for (uint32_t i = 0; i < device->ports.count; i++) {
+			char name[64];
+			snprintf(name, sizeof(name), "%s/%" PRId64, device->name, device->ports.items[i]->number.value);
+			if (!strcmp(name, subject))
+				return true;
+		}
+	return false;
+}
+
+/* A mistyped port would have its own fault reported for ever, or hide none. */
+static int check_expected(const struct check_request *request, const struct host *host, struct error *error)
+{
+	const struct strings *expected = &request->filter.expect_down;
+	for (uint32_t i = 0; i < expected->count; i++)
+		if (!has_port(host, expected->items[i]))
+			return error_say(error, -ENODEV, "--expect-down: there is no port '%s'", expected->items[i]);
+	return 0;
+}
+
+/* A node of whose ports nothing is known is not a healthy one. */
+static int check_seen(const struct host *host, struct error *error)
+{
+	uint32_t ports = 0;
+	list_each(device, &host->devices)
+		for (uint32_t i = 0; i < device->ports.count; i++, ports++)
+			if (device->ports.items[i]->state)
+				return 0;
+	return error_say(error, -ENODATA, "nothing could be checked: no state of the %u ports of %u devices is known",
+	        ports, host->devices.count);
 }
 
 static const char *plural(int64_t count)
@@ -131,9 +223,13 @@ static int check(const struct check_request *request, const struct common_option
 	autocall(origin_closep) struct origin *origin =
 	        common->from ? origin_snapshot(common->from, &error) : origin_live();
 	autocall(host_freep) struct host *host = origin ? host_new() : NULL;
-	int result = host         ? collect(origin, host, &error)
+	int result = host         ? collect(request, origin, host, &error)
 	             : error.code ? error.code
 	                          : error_set(&error, -ENOMEM, "host");
+	if (!result)
+		result = check_expected(request, host, &error);
+	if (!result)
+		result = check_seen(host, &error);
 	if (result && result != -EINTR) {
 		write_unknown(request);
 		return nothing(request, common, &error);
@@ -158,6 +254,15 @@ static int set_severity(const struct command *command, const char *word, enum se
 	return usage_error(command, "--severity: '%s' is none of info, warning, error", word);
 }
 
+static int set_interval(const struct command *command, const char *text, double *seconds)
+{
+	char *end;
+	*seconds = strtod(text, &end);
+	if (end != text && !*end && *seconds > 0 && *seconds <= INTERVAL_LIMIT)
+		return 0;
+	return usage_error(command, "--interval: '%s' is no number of seconds", text);
+}
+
 static int set_option(const struct command *command, int option, struct arena *arena, struct check_request *request)
 {
 	struct error error = { 0 };
@@ -169,6 +274,8 @@ static int set_option(const struct command *command, int option, struct arena *a
 	case OPTION_PROM:
 		request->prom = optarg;
 		return 0;
+	case OPTION_INTERVAL:
+		return set_interval(command, optarg, &request->interval);
 	case OPTION_SEVERITY:
 		return set_severity(command, optarg, &filter->threshold);
 	case OPTION_EXPECT_DOWN:
@@ -199,6 +306,8 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return option_status(option);
 	if (optind < argc)
 		return usage_error(command, "'%s': no operand is taken", argv[optind]);
+	if (request.interval > 0 && common->from)
+		return usage_error(command, "--interval: nothing moves in a snapshot");
 	return check(&request, common);
 }
 

@@ -53,6 +53,15 @@ const struct finding_kind finding_kinds[] = {
 	        "the link is up, but no subnet manager has made the port active" },
 	{ "port-without-netdev", SEVERITY_INFO,
 	        "no netdev of this namespace belongs to the Ethernet port: it has no usable GID" },
+	{ "active-mtu-above-netdev", SEVERITY_WARNING,
+	        "the port's active MTU is larger than the MTU of its netdev: full packets do not leave" },
+	{ "active-mtu-below-netdev", SEVERITY_WARNING,
+	        "the port's active MTU is smaller than the MTU of its netdev allows" },
+	{ "bond-mixed-mtu", SEVERITY_WARNING, "a member of a bond has another MTU than the bond" },
+	{ "firmware-differs", SEVERITY_WARNING, "adapters of one kind run different firmware" },
+	/* over an interval */
+	{ "counter-rising", SEVERITY_WARNING, "a counter of errors, retries or congestion rose while it was watched" },
+	{ "port-flapping", SEVERITY_WARNING, "the link of the port went down or came up while it was watched" },
 	/* PCI */
 	{ "acs-redirect", SEVERITY_INFO,
 	        "ACS sends requests between devices up to the root: peer-to-peer DMA is slow or fails" },

@@ -44,7 +44,8 @@ RECORD(comparison_record, comparison, comparison_fields);
 /* Keys whose values differ between healthy nodes by nature. */
 static const char *const ignored_keys[] = { "hostname", "origin", "process", "node_guid", "sys_image_guid", "gid", "ip",
 	"ifindex", "lid", "partner_mac", "mac", "pid", "qpn", "psn", "sq_psn", "rq_psn", "rkey", "lkey",
-	"buffer_address", "wr_id", "clock", "tcp", "statistics", "evidence_items", "before", "after" };
+	"buffer_address", "wr_id", "clock", "tcp", "statistics", "evidence_items", "before", "after",
+	"remote_address" };
 
 /* Of a finding, besides what it is and of what: these speak of this node's addresses and numbers. */
 static const char *const ignored_in_findings[] = { "message", "evidence", "advice" };
@@ -69,7 +70,8 @@ static bool is_ignored(const char *path, const char *key)
 	if (!strncmp(path, findings, strlen(findings)) &&
 	        is_one_of(key, ignored_in_findings, ARRAY_SIZE(ignored_in_findings)))
 		return true;
-	return is_one_of(key, ignored_keys, ARRAY_SIZE(ignored_keys)) || ends_with(key, "_ns");
+	return is_one_of(key, ignored_keys, ARRAY_SIZE(ignored_keys)) || ends_with(key, "_ns") ||
+	       ends_with(key, "_psn");
 }
 
 struct flattener {

@@ -443,6 +443,17 @@ void redact_netlink_rdma(struct pseudonyms *pseudonyms, unsigned char *messages,
 	redact_messages(pseudonyms, messages, length, find_rdma_message);
 }
 
+static const struct message_rule *find_no_message(unsigned short type)
+{
+	(void)type;
+	return NULL;
+}
+
+void redact_netlink_other(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length)
+{
+	redact_messages(pseudonyms, messages, length, find_no_message);
+}
+
 /* ---- PCI ---- */
 
 static uint32_t long_at(const unsigned char *config, size_t at)

@@ -14,6 +14,9 @@
 void redact_netlink_route(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
 void redact_netlink_rdma(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
 
+/* Messages of another protocol: what is not known may hold anything, so all become empty. */
+void redact_netlink_other(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
+
 /* The device's serial number (PCIe capability 3, an EUI-64) in a file "config" of sysfs. */
 void redact_pci_config(struct pseudonyms *pseudonyms, unsigned char *config, size_t length);
 

@@ -119,9 +119,10 @@ static redact_in_place binary_kind(const char *path)
 {
 	if (begins(path, SNAPSHOT_NETLINK "/rdma/"))
 		return redact_netlink_rdma;
-	/* Of a protocol that is not known nothing is: all its messages become empty. */
-	if (begins(path, SNAPSHOT_NETLINK "/"))
+	if (begins(path, SNAPSHOT_NETLINK "/route/"))
 		return redact_netlink_route;
+	if (begins(path, SNAPSHOT_NETLINK "/"))
+		return redact_netlink_other;
 	return begins(path, "sys/devices/") && has_name(path, "config") ? redact_pci_config : NULL;
 }
 

@@ -21,6 +21,8 @@ status_is 1 "--only keeps some" "$RDMADIAG" check --only port-down,gid-stale --f
 is "$(grep -c '^warning' <<<"$output")" 1 "the others are gone"
 status_is 0 "a port that is meant to be down" "$RDMADIAG" check --only port-down --expect-down mlx5_0/1 --from "$arm"
 status_is 1 "says nothing of another port" "$RDMADIAG" check --only port-down --expect-down mlx5_1/1 --from "$arm"
+status_is 3 "a port that is not there" "$RDMADIAG" check --expect-down mlx5_7/1 --from "$arm"
+like "$errors" "no port 'mlx5_7/1'" "is named"
 status_is 2 "an unknown id" "$RDMADIAG" check --ignore no-such-finding --from "$arm"
 like "$errors" "no finding 'no-such-finding'" "is named"
 status_is 2 "an unknown severity" "$RDMADIAG" check --severity fatal --from "$arm"
@@ -45,6 +47,32 @@ like "$(cat "$dir/x.prom")" '^rdmadiag_devices 0$' "replaces the metrics of an e
 mkfifo "$dir/fifo"
 status_is 3 "--prom: what is no regular file" "$RDMADIAG" check --from "$arm" --prom "$dir/fifo"
 ok "is not replaced" test -p "$dir/fifo"
+
+# A device whose ports cannot be looked at is not a healthy one.
+mkdir -p "$dir/blind/sys/class/infiniband/mlx5_0/ports/1"
+status_is 3 "a device of which nothing is known" "$RDMADIAG" check --from "$dir/blind"
+like "$errors" "nothing could be checked: no state of the . ports of 1 devices" "is no healthy one"
+status_is 3 "--nagios: nothing known" "$RDMADIAG" check --nagios --from "$dir/blind"
+like "$output" "^RDMA UNKNOWN - nothing could be checked" "is unknown"
+
+# Counters that rise while it waits: the sysfs of a described machine, changed meanwhile.
+status_is 2 "--interval: a snapshot" "$RDMADIAG" check --interval 1 --from "$arm"
+status_is 2 "--interval: no number" "$RDMADIAG" check --interval soon
+port=$(readlink -f "$arm/sys/class/infiniband/mlx5_0")/ports/1
+mkdir -p "$port/hw_counters"
+echo 5 >"$port/hw_counters/local_ack_timeout_err"
+echo 7 >"$port/hw_counters/rx_write_requests"
+echo 5 >"$port/hw_counters/packet_seq_err"
+SYSFS_PATH=$arm/sys "$RDMADIAG" check --interval 4 -j >"$dir/interval.json" 2>/dev/null &
+sleep 2
+echo 8 >"$port/hw_counters/local_ack_timeout_err"
+echo 9 >"$port/hw_counters/rx_write_requests"
+wait $!
+rising() { python3 -c 'import json, sys
+for f in json.load(open(sys.argv[1]))["findings"]:
+    if f["id"] == "counter-rising": print(f["subject"], f["severity"], f["message"], [e["value"] for e in f["evidence"]])' "$1"; }
+is "$(rising "$dir/interval.json")" "mlx5_0/1 warning local_ack_timeout_err rose by 3 in 4 s ['5', '8']" \
+	"--interval: the counter that rose, and no other"
 
 "$RDMADIAG" check -j --from "$arm" >"$dir/check.json"
 ok "the document fits its schema" "$here/../schema/validate" "$RDMADIAG" "$dir/check.json"

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/agreement.h"
+
+#include "base/cleanup.h"
+#include "check/add.h"
+#include "verdict/explain.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- MTU ---- */
+
+/*
+ * The largest path MTU whose packets fit into frames of the netdev: iboe_get_mtu() in include/rdma/ib_addr.h takes off
+ * the headers GRH, UDP, BTH, XRC, AtomicETH and ICRC.
+ */
+static int64_t roce_mtu(int64_t netdev_mtu)
+{
+	enum { HEADERS = 40 + 8 + 12 + 4 + 28 + 4 };
+	static const int64_t sizes[] = { 4096, 2048, 1024, 512, 256 };
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (netdev_mtu - HEADERS >= sizes[i])
+			return sizes[i];
+	return 0;
+}
+
+static void check_port_mtu(const struct port *port, const char *subject, struct report *report)
+{
+	const struct netdev *netdev = port_netdev(port);
+	bool known = netdev && netdev->mtu.known && port->active_mtu.known;
+	if (!known || port->transport != TRANSPORT_ROCE || !port->state || strcmp(port->state, "ACTIVE") != 0)
+		return;
+	int64_t active = port->active_mtu.value, allowed = roce_mtu(netdev->mtu.value);
+	if (port->max_mtu.known && allowed > port->max_mtu.value)
+		allowed = port->max_mtu.value;
+	struct finding *finding = NULL;
+	if (active < allowed)
+		finding = check_add(report, "active-mtu-below-netdev", subject,
+		        "the active MTU is %" PRId64 ", though the MTU %" PRId64 " of %s allows %" PRId64, active,
+		        netdev->mtu.value, netdev->name, allowed);
+	else if (active > netdev->mtu.value)
+		finding = check_add(report, "active-mtu-above-netdev", subject,
+		        "the active MTU is %" PRId64 ", more than the MTU %" PRId64 " of %s: full packets do not leave",
+		        active, netdev->mtu.value, netdev->name);
+	report_evidence(report, finding, "ibv_query_port", "active_mtu", "%" PRId64, active);
+	report_evidence(report, finding, "IFLA_MTU", netdev->name, "%" PRId64, netdev->mtu.value);
+	report_advice(
+	        finding, "Set the netdev's MTU again, or take the port down and up: the driver follows its changes.");
+}
+
+static void check_bond_mtu(const struct port_netdev *upper, struct report *report)
+{
+	char subject[64];
+	snprintf(subject, sizeof(subject), "net:%s", upper->name);
+	for (uint32_t i = 0; upper->bond && upper->mtu.known && i < upper->bond->members.count; i++) {
+		const struct netdev *member = upper->bond->members.items[i]->netdev;
+		if (!member || !member->mtu.known || member->mtu.value == upper->mtu.value)
+			continue;
+		struct finding *finding = check_add(report, "bond-mixed-mtu", subject,
+		        "%s has MTU %" PRId64 ", the bond %" PRId64, member->name, member->mtu.value, upper->mtu.value);
+		report_evidence(report, finding, "IFLA_MTU", member->name, "%" PRId64, member->mtu.value);
+		report_evidence(report, finding, "IFLA_MTU", upper->name, "%" PRId64, upper->mtu.value);
+		report_advice(
+		        finding, "Give all members the bond's MTU; large packets are lost on the one that differs.");
+	}
+}
+
+/* ---- firmware ---- */
+
+static bool is_physical(const struct rdma_device *device)
+{
+	return device->function.kind != FUNCTION_VF && device->function.kind != FUNCTION_SF && device->board_id &&
+	       device->fw_version;
+}
+
+static void check_firmware(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	list_each(other, &host->devices) {
+		if (other == device || !is_physical(other) || !is_physical(device))
+			continue;
+		if (strcmp(other->board_id, device->board_id) || !strcmp(other->fw_version, device->fw_version))
+			continue;
+		/* Each pair once. */
+		if (natural_compare(other->name, device->name) > 0)
+			continue;
+		struct finding *finding = check_add(report, "firmware-differs", device->name,
+		        "firmware %s, but %s on the same kind of adapter (%s) has %s", device->fw_version, other->name,
+		        device->board_id, other->fw_version);
+		report_evidence(report, finding, "fw_ver", device->name, "%s", device->fw_version);
+		report_evidence(report, finding, "fw_ver", other->name, "%s", other->fw_version);
+		report_advice(finding, "Bring equal adapters to one firmware before anything else is compared.");
+	}
+}
+
+void check_agreement(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices) {
+		check_firmware(host, device, report);
+		list_each(port, &device->ports) {
+			char subject[64];
+			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
+			check_port_mtu(port, subject, report);
+			list_each(netdev, &port->netdevs)
+				check_bond_mtu(netdev, report);
+		}
+	}
+}
+
+/* ---- counters over an interval ---- */
+
+#define CARRIER_CHANGES "carrier_changes"
+
+static bool is_watched(const char *name)
+{
+	const struct counter_explanation *found = explain_counter(name);
+	return found && found->kind != COUNTER_TRAFFIC && found->kind != COUNTER_OTHER && found->kind != COUNTER_FLUSH;
+}
+
+static int read_counter(struct origin *origin, struct host *host, struct counter_readings *readings,
+        const char *subject, const char *path, const char *name)
+{
+	struct num value = origin_number(origin, path, 10);
+	if (!value.known)
+		return 0;
+	struct counter_reading *reading = list_add(host->arena, &readings->items);
+	if (!reading)
+		return -ENOMEM;
+	reading->subject = arena_strdup(host->arena, subject);
+	reading->source = arena_strdup(host->arena, path);
+	reading->name = arena_strdup(host->arena, name);
+	reading->value = value.value;
+	return reading->subject && reading->source && reading->name ? 0 : -ENOMEM;
+}
+
+static int read_port(struct origin *origin, struct host *host, struct counter_readings *readings,
+        const struct rdma_device *device, const struct port *port)
+{
+	static const char *const directories[] = { "counters", "hw_counters" };
+	char subject[64], directory[PATH_MAX], path[PATH_MAX + NAME_MAX];
+	int result = 0;
+	snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
+	origin_about(origin, subject);
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+		struct strings names = { 0 };
+		snprintf(directory, sizeof(directory), "sys/class/infiniband/%s/ports/%" PRId64 "/%s", device->name,
+		        port->number.value, directories[i]);
+		if (origin_list(origin, host->arena, directory, &names))
+			continue;
+		for (uint32_t n = 0; n < names.count && !result; n++) {
+			snprintf(path, sizeof(path), "%s/%s", directory, names.items[n]);
+			if (is_watched(names.items[n]))
+				result = read_counter(origin, host, readings, subject, path, names.items[n]);
+		}
+	}
+	const struct netdev *netdev = port_netdev(port);
+	if (result || !netdev)
+		return result;
+	snprintf(path, sizeof(path), "sys/class/net/%s/" CARRIER_CHANGES, netdev->name);
+	return read_counter(origin, host, readings, subject, path, CARRIER_CHANGES);
+}
+
+int counters_read(struct origin *origin, struct host *host, struct counter_readings *readings)
+{
+	int result = 0;
+	list_each(device, &host->devices)
+		for (uint32_t i = 0; i < device->ports.count && !result; i++)
+			result = read_port(origin, host, readings, device, device->ports.items[i]);
+	return result;
+}
+
+static const struct counter_reading *same_counter(
+        const struct counter_readings *readings, const struct counter_reading *wanted)
+{
+	list_each(reading, &readings->items)
+		if (!strcmp(reading->source, wanted->source))
+			return reading;
+	return NULL;
+}
+
+/* Receivers that were not ready and marked packets are what a fabric does under load; the rest is not. */
+static enum severity severity_of(const char *name)
+{
+	const struct counter_explanation *found = explain_counter(name);
+	bool usual = found && (found->kind == COUNTER_CONGESTION || found->kind == COUNTER_NOT_READY);
+	return usual ? SEVERITY_INFO : SEVERITY_WARNING;
+}
+
+static void check_counter(const struct counter_reading *before, const struct counter_reading *after, double seconds,
+        struct report *report)
+{
+	int64_t rise = after->value - before->value;
+	if (rise <= 0)
+		return;
+	struct finding *finding;
+	if (!strcmp(after->name, CARRIER_CHANGES) || !strcmp(after->name, "link_downed")) {
+		finding = check_add(report, "port-flapping", after->subject,
+		        "%s rose by %" PRId64 " in %.3g s: the link went down or came up", after->name, rise, seconds);
+		report_advice(
+		        finding, "Look at the cable, the transceiver and the switch port, then at kernel messages.");
+	} else {
+		finding = report_finding(report, "counter-rising", severity_of(after->name), after->subject,
+		        "%s rose by %" PRId64 " in %.3g s", after->name, rise, seconds);
+		report_advice(finding,
+		        arena_printf(report->arena, "rdmadiag explain counter:%s says what it counts.", after->name));
+	}
+	report_evidence(report, finding, after->source, "before", "%" PRId64, before->value);
+	report_evidence(report, finding, after->source, "after", "%" PRId64, after->value);
+}
+
+static void check_change(
+        const struct rdma_device *device, const struct port *before, const struct port *after, struct report *report)
+{
+	char subject[64];
+	if (!before || !before->state || !after->state || !strcmp(before->state, after->state))
+		return;
+	snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, after->number.value);
+	struct finding *finding = check_add(report, "port-flapping", subject,
+	        "the port went from %s to %s while it was looked at", before->state, after->state);
+	report_evidence(report, finding, "RDMA port", "before", "%s", before->state);
+	report_evidence(report, finding, "RDMA port", "after", "%s", after->state);
+}
+
+void check_rising(const struct host *before, const struct counter_readings *first, const struct host *after,
+        const struct counter_readings *second, double seconds, struct report *report)
+{
+	list_each(reading, &second->items) {
+		const struct counter_reading *earlier = same_counter(first, reading);
+		if (earlier)
+			check_counter(earlier, reading, seconds, report);
+	}
+	list_each(device, &after->devices) {
+		const struct rdma_device *old = host_device(before, device->name);
+		for (uint32_t i = 0; old && i < device->ports.count; i++) {
+			const struct port *port = device->ports.items[i];
+			check_change(device, device_port(old, port->number.value), port, report);
+		}
+	}
+}
