@@ -51,11 +51,37 @@ static int explain(const struct command *command, const char *what, const struct
 	return result ? EXIT_NOTHING : EXIT_DONE;
 }
 
+enum { OPTION_LIST = 256 };
+
+static const struct option_help options[] = {
+	{ OPTION_LIST, "list", NULL, "everything that can be explained, a line each" },
+	{ 0 },
+};
+
+static int list(void)
+{
+	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_SIZE);
+	struct strings queries = { 0 };
+	if (!arena)
+		return EXIT_NOTHING;
+	explain_queries(arena, &queries);
+	for (uint32_t i = 0; i < queries.count; i++)
+		puts(queries.items[i]);
+	return EXIT_DONE;
+}
+
 static int run(const struct command *command, int argc, char **argv, struct common_options *common)
 {
-	int option = command_getopt(command, argc, argv, common);
+	bool all = false;
+	int option;
+	while ((option = command_getopt(command, argc, argv, common)) >= 0)
+		all |= option == OPTION_LIST;
 	if (option != OPTION_END)
 		return option_status(option);
+	if (all && (optind < argc || common->json))
+		return usage_error(command, "--list goes with nothing else");
+	if (all)
+		return list();
 	if (argc - optind != 1)
 		return usage_error(command,
 		        "one code is needed, as in wc:12, vendor:mlx5:0x81, errno:RTR:110, event:CQ_ERR, "
@@ -67,6 +93,6 @@ const struct command explain_command = {
 	.name = "explain",
 	.arguments = "WHAT",
 	.summary = "Says what a code means, which layer it speaks of, and what to look at next.",
-	.options = (const struct option_help[]){ { 0 } },
+	.options = options,
 	.run = run,
 };

@@ -41,21 +41,33 @@ _rdmadiag_argument() {
 	--drill) echo list && rdmadiag probe --drill list 2>/dev/null | cut -d" " -f1 ;;
 	--cqs | --pds) echo "1 2" ;;
 	--severity) echo "info warning error" ;;
+	--only | --ignore) "$2" explain --list 2>/dev/null | sed -n 's/^finding://p' ;;
+	--expect-down) _rdmadiag_ports ;;
 	*) return 1 ;;
 	esac
 }
 
 _rdmadiag() {
-	local program=$1 word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' i
+	local program=$1 word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' prefix='' i
 	local commands words
 	commands=$(_rdmadiag_commands "$program")
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		grep -qx -- "${COMP_WORDS[i]}" <<<"$commands" && command=${COMP_WORDS[i]} && break
 	done
-	if words=$(_rdmadiag_argument "$previous"); then
+	# "--option=value" is three words to readline, or one where "=" breaks none.
+	if [ "$word" = = ]; then
+		word=''
+	elif [ "$previous" = = ]; then
+		previous=${COMP_WORDS[COMP_CWORD - 2]}
+	elif [[ $word == --*=* ]]; then
+		previous=${word%%=*}
+		prefix=$previous=
+		word=${word#*=}
+	fi
+	if words=$(_rdmadiag_argument "$previous" "$program"); then
 		:
 	elif [[ $previous =~ ^(--from|--judge|--diff|--trace|--svg|--prom|-o|--output)$ ]]; then
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		mapfile -t COMPREPLY < <(compgen -P "$prefix" -f -- "$word")
 		return
 	elif [[ $word == -* ]]; then
 		words=$(_rdmadiag_options "$program" ${command:+"$command"})
@@ -68,11 +80,16 @@ _rdmadiag() {
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return
 			;;
-		explain) words='wc: vendor: errno: event: finding: counter:' ;;
+		explain) words=$("$program" explain --list 2>/dev/null) ;;
+		schema) words=$("$program" schema --help 2>/dev/null | sed -n 's/.* document: \(.*\)\.$/\1/p' | sed 's/,\| or / /g') ;;
 		*) words= ;;
 		esac
 	fi
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "$words" -- "$word")
+	# readline takes ":" as the end of a word: what stands in front of it is there already.
+	if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
+		COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
+	fi
 }
 
 complete -F _rdmadiag rdmadiag

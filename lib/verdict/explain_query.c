@@ -6,6 +6,7 @@
 #include "verdict/explain.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -138,16 +139,62 @@ static int find_counter(struct lookup *lookup, const char *what)
 	return fill(lookup, &found->text);
 }
 
+/* What to look at next and where it is written down, by how the id begins; the first that fits. */
+static const struct {
+	const char *prefix, *next, *source;
+} finding_groups[] = {
+	{ "bond-mixed-mtu", "ip link shows both; the bond's MTU is set on all members.",
+	        "IFLA_MTU of bond and members" },
+	{ "bond-", "Look at /proc/net/bonding/NAME and, for 802.3ad, at the switch's LACP state.",
+	        "Documentation/networking/bonding.rst" },
+	{ "roce-lag-", "rdmadiag topo shows the members; the adapter's mapping is in debugfs mlx5/ADDRESS/lag.",
+	        "drivers/net/ethernet/mellanox/mlx5/core/lag/debugfs.c" },
+	{ "gid-", "rdmadiag gid --explain says which index each program takes, and why not the others.",
+	        "drivers/infiniband/core/roce_gid_mgmt.c" },
+	{ "probe-", "rdmadiag probe shows the whole trace.", "rdmadiag-probe(8)" },
+	{ "active-mtu-", "Compare ip link with ibv_devinfo -v; the driver follows changes of the netdev.",
+	        "include/rdma/ib_addr.h, iboe_get_mtu()" },
+	{ "firmware-", "ethtool -i or the vendor's tool shows the release, rdmadiag compare the other nodes.",
+	        "sysfs fw_ver and board_id" },
+	{ "counter-", "rdmadiag explain counter:NAME says what the counter is of.", "rdmadiag-explain(8)" },
+	{ "port-",
+	        "Look at the netdev (ip link), the cable and the switch port; on InfiniBand at ibstat and the subnet "
+	        "manager.",
+	        "InfiniBand specification, port state machine; RDMA_NLDEV_ATTR_PORT_STATE" },
+	{ "acs-", "lspci -vv shows ACSCtl of the ports above; peer-to-peer DMA needs redirects off on its way.",
+	        "PCI Express Base Specification, Access Control Services" },
+	{ "pcie-errors", "dmesg has the AER messages; reseat the adapter or look at the slot.",
+	        "Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats" },
+	{ "pcie-", "lspci -vv of the adapter and of the port above it: LnkCap beside LnkSta.",
+	        "Documentation/ABI/testing/sysfs-bus-pci, current_link_speed and current_link_width" },
+	{ "memlock-", "ulimit -l, /etc/security/limits.conf, LimitMEMLOCK= of the service.",
+	        "getrlimit(2), RLIMIT_MEMLOCK" },
+	{ "memory-policy-", "numactl --show, and the cpuset of the service or container.", "set_mempolicy(2)" },
+	{ "numa-",
+	        "rdmadiag topo shows nodes and packages; the firmware's settings decide (SRAT, sub-NUMA clustering).",
+	        "Documentation/ABI/testing/sysfs-bus-pci, numa_node" },
+	{ "process-", "taskset -p or numactl --cpunodebind places the process near the device.",
+	        "sched_getaffinity(2)" },
+	{ "uverbs-", "ls -l /dev/infiniband, the modules ib_uverbs and the device rules of the container.",
+	        "drivers/infiniband/core/uverbs_main.c" },
+};
+
 static int find_finding(struct lookup *lookup, const char *what)
 {
 	const struct finding_kind *found = finding_kind(what);
 	if (!found)
 		return error_say(lookup->error, -ENOENT, "'%s' is no finding", what);
+	struct explanation text = { found->meaning, 0, "rdmadiag topo shows the devices and what belongs to them.",
+		"rdmadiag-findings(7)" };
+	for (size_t i = 0; i < ARRAY_SIZE(finding_groups); i++) {
+		if (strncmp(found->id, finding_groups[i].prefix, strlen(finding_groups[i].prefix)) != 0)
+			continue;
+		text.next = finding_groups[i].next;
+		text.source = finding_groups[i].source;
+		break;
+	}
 	lookup->document->name = found->id;
-	return fill(lookup, &(struct explanation){ found->meaning, 0,
-	                            "The finding itself names the object, its evidence with the file or attribute it "
-	                            "comes from, and what to do.",
-	                            "rdmadiag-topo(8), rdmadiag-gid(8), rdmadiag-probe(8)" });
+	return fill(lookup, &text);
 }
 
 static const struct kind {
@@ -221,4 +268,39 @@ int explain_query(const char *query, struct arena *arena, struct explain_documen
 			return find_kind(&lookup, &kinds[i], colon + 1);
 	return error_say(error, -EINVAL, "'%.*s' is no kind of code: wc, vendor, errno, event, finding, counter",
 	        (int)(colon - query), query);
+}
+
+/* ---- all that can be asked ---- */
+
+__attribute__((format(printf, 3, 4))) static void add_query(
+        struct arena *arena, struct strings *queries, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *query = arena_vprintf(arena, format, args);
+	va_end(args);
+	if (query)
+		strings_add(arena, queries, query);
+}
+
+void explain_queries(struct arena *arena, struct strings *queries)
+{
+	size_t count;
+	const struct wc_explanation *wc = explain_wc_table(&count);
+	for (size_t i = 0; i < count; i++)
+		add_query(arena, queries, "wc:%s", wc[i].name);
+	const struct vendor_explanation *vendor = explain_vendor_table(&count);
+	for (size_t i = 0; i < count; i++)
+		add_query(arena, queries, "vendor:%s:0x%x", vendor[i].provider, vendor[i].code);
+	const struct errno_explanation *error = explain_errno_table(&count);
+	for (size_t i = 0; i < count; i++)
+		add_query(arena, queries, "errno:%s:%s", error[i].step, strerrorname_np(error[i].error));
+	const struct event_explanation *event = explain_event_table(&count);
+	for (size_t i = 0; i < count; i++)
+		add_query(arena, queries, "event:%s", event[i].name);
+	const struct counter_explanation *counter = explain_counter_table(&count);
+	for (size_t i = 0; i < count; i++)
+		add_query(arena, queries, "counter:%s", counter[i].name);
+	for (size_t i = 0; i < finding_kind_count; i++)
+		add_query(arena, queries, "finding:%s", finding_kinds[i].id);
 }

@@ -27,6 +27,9 @@ struct explain_document {
  */
 int explain_query(const char *query, struct arena *arena, struct explain_document *document, struct error *error);
 
+/* Every query that a table answers, in the order of the tables. */
+void explain_queries(struct arena *arena, struct strings *queries);
+
 extern const struct record explain_record;
 
 #endif

@@ -39,4 +39,22 @@ for id in "${ids[@]}"; do
 	"$RDMADIAG" explain "finding:$id" >/dev/null 2>&1 || unknown+=" $id"
 done
 is "$unknown" "" "every finding can be explained"
+
+# What the list offers is explained, in three sentences at most and with a source.
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+listed=$("$RDMADIAG" explain --list)
+wrong=''
+while read -r query; do
+	"$RDMADIAG" explain -j "$query" >"$out" 2>/dev/null || wrong+=" $query"
+	python3 -c '
+import json, re, sys
+document = json.load(open(sys.argv[1]))
+text = " ".join(part for part in (document["meaning"], document["next"]) if part)
+sys.exit(not document["source"] or len(re.findall(r"[.?!](?= |$)", re.sub(r"\b(e\.g|i\.e)\.", "", text))) > 4)' "$out" || wrong+=" $query(text)"
+done <<<"$listed"
+is "$wrong" "" "everything that --list offers"
+here=$(dirname "$(readlink -f "$0")")
+ok "rdmadiag-findings(7) is what the table says" cmp <("$here/../../tools/findings-manual" "$RDMADIAG") "$here/../../man/rdmadiag-findings.7"
+status_is 2 "--list goes alone" "$RDMADIAG" explain --list wc:12
 done_testing
