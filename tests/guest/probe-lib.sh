@@ -87,3 +87,13 @@ drop() {
 undrop() {
 	nft delete table inet probe
 }
+
+# all DESCRIPTION COUNT OPTION... - COUNT requests, all of them done and right. Soft RoCE may send again what a busy
+# machine made late.
+all() {
+	local what=$1 count=$2
+	shift 2
+	probe -d rxe0 --timeout 20000 "$@"
+	holds "$what: all requests are done, the bytes are right" \
+		"v['outcome'] in ('ok', 'degraded') and e['operations_posted'] == $count == e['operations_completed'] + e['operations_reclaimed'] and not e['operations_failed'] and not e['foreign_completions'] and all(x['payload_verified'] is not False for x in o)"
+}
