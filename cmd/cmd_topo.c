@@ -15,13 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_VERBS = 256, VFS, MATRIX, TREE, SVG, HEALTH };
+enum { NO_VERBS = 256, VFS, MATRIX, TREE, SVG, HEALTH, CUDA };
 
 static const struct option_help options[] = {
 	{ NO_VERBS, "no-verbs", NULL, "do not open devices; what only verbs know, such as MTUs, is unknown" },
 	{ VFS, "vfs", NULL, "show virtual functions, not only their count" },
 	{ MATRIX, "matrix", NULL, "how near adapters, GPUs and NVMe controllers are to each other" },
 	{ HEALTH, "health", NULL, "read interrupts, quality of service and the wire too" },
+	{ CUDA, "cuda", NULL, "the matrix, and what libcuda (loaded only then) tells about readers of GPU memory" },
 	{ TREE, "tree", NULL, "packages, nodes, PCI bridges and devices as a tree" },
 	{ SVG, "svg", "FILE", "write a drawing of it to FILE, \"-\" for standard output" },
 	{ 0 },
@@ -136,6 +137,8 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 			view.matrix = true;
 		else if (option == TREE)
 			view.tree = true;
+		else if (option == CUDA)
+			wanted.cuda = view.matrix = true;
 		else if (option == HEALTH)
 			wanted.health = true;
 		else if (option == SVG)

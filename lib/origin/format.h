@@ -12,6 +12,7 @@
 #define SNAPSHOT_ERRORS "errors"
 #define SNAPSHOT_NAMES "names"
 #define SNAPSHOT_PROCESS "process.json"
+#define SNAPSHOT_CUDA "cuda.json"
 #define SNAPSHOT_HOST "host.json"
 #define SNAPSHOT_VERBS "verbs"
 #define SNAPSHOT_NETLINK "netlink"

@@ -4,6 +4,7 @@
 #include "model/host.h"
 #include "origin/netlink.h"
 #include "origin/private.h"
+#include "source/cuda.h"
 #include "source/hwloc.h"
 #include "source/process.h"
 #include "source/verbs_live.h"
@@ -172,6 +173,12 @@ static int live_process(struct origin *origin, struct arena *arena, struct proce
 	return process_read(arena, facts);
 }
 
+static int live_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
+{
+	(void)origin;
+	return cuda_query(arena, answer, error);
+}
+
 static int live_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
 {
 	(void)origin;
@@ -205,6 +212,7 @@ static const struct origin_ops live_ops = {
 	.verbs = live_verbs,
 	.packages = hwloc_read_packages,
 	.process = live_process,
+	.cuda = live_cuda,
 	.host = live_host,
 	.close = live_close,
 };

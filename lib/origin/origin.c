@@ -313,6 +313,15 @@ int origin_process(struct origin *origin, struct arena *arena, struct process_fa
 	return result;
 }
 
+/* Not announced: it takes the seconds that it takes, within the overall deadline. */
+int origin_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
+{
+	int result = origin->ops->cuda(origin, arena, answer, error);
+	if (!result && origin->recorder)
+		recorder_cuda(origin->recorder, answer);
+	return result;
+}
+
 int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
 {
 	int result = origin->ops->host(origin, arena, facts);

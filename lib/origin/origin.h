@@ -15,6 +15,7 @@
  *	verbs/DEVICE.json          the answers of verbs queries (struct verbs_answer); of a device that failed an object
  *	                           "error" with "errno" and "text"
  *	process.json               struct process_facts of the capturing process
+ *	cuda.json                  struct cuda_answer, where libcuda was asked
  *	host.json                  struct host_facts
  *	errors                     lines "ERRNO PATH": reading, listing or asking PATH answers that positive errno, whatever
  *	                           the snapshot holds there. PATH may also be netlink/PROTOCOL/NAME. It is listed in its
@@ -49,6 +50,7 @@
 
 struct origin;
 struct process_facts;
+struct cuda_answer;
 struct host_facts;
 struct package_list;
 struct verbs_question;
@@ -133,6 +135,8 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
 /* The packages that hwloc finds on this host (source/hwloc.h); -EOPNOTSUPP for a snapshot. */
 int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error);
 int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts);
+/* Loads libcuda and asks it, see source/cuda.h, or the recorded answer. 0 or negative errno with `error`. */
+int origin_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error);
 int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts);
 
 /*

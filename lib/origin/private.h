@@ -25,6 +25,7 @@ struct origin_ops {
 	int (*verbs)(struct origin *origin, struct arena *arena, const char *device,
 	        const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts);
+	int (*cuda)(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error);
 	int (*host)(struct origin *origin, struct arena *arena, struct host_facts *facts);
 	/* NULL: -EOPNOTSUPP */
 	int (*packages)(struct arena *arena, struct package_list *packages, struct error *error);
@@ -51,6 +52,7 @@ void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_r
 void recorder_verbs(
         struct recorder *recorder, const char *device, const struct verbs_answer *answer, const struct error *error);
 void recorder_process(struct recorder *recorder, const struct process_facts *facts);
+void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer);
 void recorder_host(struct recorder *recorder, const struct host_facts *facts);
 
 struct origin {

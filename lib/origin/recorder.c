@@ -8,6 +8,7 @@
  * that were listed are noted in "names", so that a listing replays as it was though not everything in it was read.
  */
 #include "base/cleanup.h"
+#include "model/gpu.h"
 #include "model/host.h"
 #include "origin/format.h"
 #include "origin/private.h"
@@ -318,6 +319,11 @@ static void write_record(struct recorder *recorder, const char *path, const stru
 void recorder_process(struct recorder *recorder, const struct process_facts *facts)
 {
 	write_record(recorder, SNAPSHOT_PROCESS, &process_record, facts);
+}
+
+void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer)
+{
+	write_record(recorder, SNAPSHOT_CUDA, &cuda_record, answer);
 }
 
 void recorder_host(struct recorder *recorder, const struct host_facts *facts)

@@ -4,6 +4,7 @@
  * contents when they are asked for. What is found wrong then is damage, which ends the command (origin_damage()).
  */
 #include "base/cleanup.h"
+#include "model/gpu.h"
 #include "model/host.h"
 #include "origin/directory.h"
 #include "origin/format.h"
@@ -251,6 +252,15 @@ static int snapshot_process(struct origin *origin, struct arena *arena, struct p
 	return read_record(snapshot(origin), SNAPSHOT_PROCESS, &process_record, arena, facts, &root, NULL);
 }
 
+static int snapshot_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
+{
+	autocall(put_json) json_object *root = NULL;
+	int result = read_record(snapshot(origin), SNAPSHOT_CUDA, &cuda_record, arena, answer, &root, error);
+	if (result == -ENOENT)
+		return error_say(error, result, "the snapshot holds no answer of libcuda");
+	return result;
+}
+
 static int snapshot_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
 {
 	autocall(put_json) json_object *root = NULL;
@@ -289,6 +299,7 @@ static const struct origin_ops snapshot_ops = {
 	.netlink = snapshot_netlink,
 	.verbs = snapshot_verbs,
 	.process = snapshot_process,
+	.cuda = snapshot_cuda,
 	.host = snapshot_host,
 	.damage = snapshot_damage,
 	.close = snapshot_close,

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "source/vendors.h"
 #include "origin/worker.h"
+#include "source/cuda.h"
 #include "source/health.h"
 #include "source/join.h"
 #include "source/neighbours.h"
@@ -309,6 +310,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 	list_each(device, &host->devices)
 		read_roce_lag(origin, host, device);
 	read_all_verbs(origin, collecting);
+	if (collecting->options->cuda)
+		cuda_read(origin, host);
 	if (collecting->options->health)
 		health_read(origin, host);
 	host->complete = true;

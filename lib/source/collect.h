@@ -24,6 +24,7 @@ struct collect_options {
 	bool brief;
 	bool neighbours;   /* GPUs, accelerators and NVMe controllers too */
 	bool expect_verbs; /* `more` will ask verbs of the devices, see origin_expect_verbs() */
+	bool cuda;         /* with `neighbours`: loads libcuda and asks it about GPUs */
 	bool health;       /* interrupts, quality of service and the wire too */
 	/* Asks hwloc too, to compare; otherwise it is asked only for what sysfs does not tell. */
 	bool cross_check;
