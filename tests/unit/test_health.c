@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of interrupts, and messages that are cut or lie about their lengths. */
+#include "host_fixture.h"
+
+#include "base/cleanup.h"
+#include "source/dcb.h"
+#include "source/devlink.h"
+#include "source/ethtool.h"
+#include "source/irq.h"
+
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <string.h>
+
+static const char interrupts[] =
+        "            CPU0       CPU1       \n"
+        "   0:         12          0   IO-APIC    2-edge      timer\n"
+        "  45:          7          0  IR-PCI-MSI 524288-edge      mlx5_comp0@pci:0000:3b:00.0\n"
+        "  46:          7          0   PCI-MSI 1048576-edge      eth0-TxRx-0\n"
+        "  47:          1          2  ITS-MSI 524289 Edge      mlx5_async0@pci:0000:3b:00.0\n"
+        "  48:          1          2  IR-PCI-MSI 49152-edge\n"
+        " NMI:          0          0   Non-maskable interrupts\n";
+
+static void test_names(void **state)
+{
+	(void)state;
+	autocall(irq_lines_free) struct irq_lines lines;
+	assert_int_equal(irq_lines_parse(interrupts, &lines), 0);
+	assert_int_equal(lines.count, 5);
+	assert_string_equal(irq_lines_name(&lines, 45, host->arena), "mlx5_comp0@pci:0000:3b:00.0");
+	assert_string_equal(irq_lines_name(&lines, 46, host->arena), "eth0-TxRx-0");
+	assert_string_equal(irq_lines_name(&lines, 47, host->arena), "mlx5_async0@pci:0000:3b:00.0");
+	assert_null(irq_lines_name(&lines, 48, host->arena)); /* nobody asked for it */
+	assert_null(irq_lines_name(&lines, 4, host->arena));
+	assert_null(irq_lines_name(&lines, 99, host->arena));
+}
+
+static void test_completions(void **state)
+{
+	(void)state;
+	assert_true(irq_is_completion("mlx5_comp12@pci:0000:3b:00.0"));
+	assert_false(irq_is_completion("mlx5_async0@pci:0000:3b:00.0"));
+	assert_true(irq_is_completion("virtio0-input.0"));
+	assert_false(irq_is_completion("virtio0-config"));
+	assert_true(irq_is_completion("irdma-ens1-CEQ-3"));
+	assert_false(irq_is_completion("irdma-ens1-AEQCEQ-0-aeq"));
+	assert_false(irq_is_completion("pciehp"));
+}
+
+/* Any shorter message says less, or nothing, and never reads behind its end (seen by the sanitizers). */
+static void test_cut(void **state)
+{
+	(void)state;
+	_Alignas(struct nlmsghdr) unsigned char buffer[256];
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	mnl_nlmsg_put_extra_header(message, sizeof(struct genlmsghdr));
+	struct nlattr *group = mnl_attr_nest_start(message, 4);
+	mnl_attr_put_u32(message, 2, 1);
+	struct nlattr *stat = mnl_attr_nest_start(message, 4);
+	mnl_attr_put_u64(message, 4, 12);
+	mnl_attr_nest_end(message, stat);
+	mnl_attr_nest_end(message, group);
+	struct netdev_health health = { 0 };
+	assert_int_equal(ethtool_parse_stats(buffer, message->nlmsg_len, host->arena, &health), 0);
+	assert_int_equal(health.counters.count, 1);
+	assert_string_equal(health.counters.items[0]->name, "FrameCheckSequenceErrors");
+	assert_int_equal(health.counters.items[0]->value.value, 12);
+	uint32_t whole = message->nlmsg_len;
+	for (uint32_t length = sizeof(*message); length < whole; length++) {
+		struct netdev_health less = { 0 };
+		struct health all = { 0 };
+		struct qos_facts *qos = NULL;
+		autofree unsigned char *copy = malloc(length);
+		assert_non_null(copy);
+		memcpy(copy, buffer, length);
+		((struct nlmsghdr *)copy)->nlmsg_len = length;
+		ethtool_parse_stats(copy, length, host->arena, &less);
+		ethtool_parse_pause(copy, length, host->arena, &less);
+		ethtool_parse_fec(copy, length, host->arena, &less);
+		ethtool_parse_module(copy, length, host->arena, &less);
+		ethtool_parse_linkstate(copy, length, host->arena, &less);
+		dcb_parse(copy, length, host->arena, &qos);
+		devlink_parse(copy, length, host->arena, &all);
+		assert_int_equal(less.counters.count, 0);
+		assert_null(qos);
+		assert_int_equal(all.reporters.count, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_completions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
+	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
