@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,6 +146,12 @@ static int read_earlier(const char *path, struct arena *arena, struct gid_docume
 	if (!json_object_object_get_ex(object, "schema", &schema) || !json_object_is_type(schema, json_type_string) ||
 	        strcmp(json_object_get_string(schema), "rdmadiag.gid") != 0)
 		return error_say(error, -EINVAL, "%s: not a document of 'rdmadiag gid --json'", path);
+	json_object *version = NULL;
+	json_object_object_get_ex(object, "version", &version);
+	if (json_object_get_int64(version) > DOCUMENT_VERSION)
+		return error_say(error, -EPROTONOSUPPORT,
+		        "%s: version %" PRId64 " of the document is not known, only %d", path,
+		        json_object_get_int64(version), DOCUMENT_VERSION);
 	return 0;
 }
 

@@ -25,11 +25,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
+enum { POLL_ROUTE, POLL_RDMA, POLL_OUTPUT, POLL_DEVICES };
 enum {
 	DEVICES_LIMIT = 1024,
 	RDMA_GROUP_NOTIFY = 4 /* RDMA_NL_GROUP_NOTIFY */,
 	SETTLE_MS = 60,
+	SETTLE_TIMES = 50, /* a host that starts containers all the time never is at rest */
 	AGAIN_MS = 600,
 	IDLE_MS = 10000
 };
@@ -39,7 +42,7 @@ struct watcher {
 	const struct gid_request *request;
 	const struct common_options *common;
 	struct gid_look look;
-	struct pollfd *polls; /* rtnetlink, rdma netlink, then the devices */
+	struct pollfd *polls; /* rtnetlink, rdma netlink, standard output, then the devices */
 	struct ibv_context **contexts;
 	nfds_t count;
 };
@@ -186,20 +189,61 @@ static bool is_watched(const struct watcher *watcher, const char *device)
 	return false;
 }
 
-/* A device that cannot be opened is followed through the other announcements. */
-static void open_devices(struct watcher *watcher)
+static bool is_open(const struct watcher *watcher, const char *device)
+{
+	for (nfds_t i = POLL_DEVICES; i < watcher->count; i++)
+		if (!strcmp(ibv_get_device_name(watcher->contexts[i]->device), device))
+			return true;
+	return false;
+}
+
+static void open_device(struct watcher *watcher, struct ibv_device *device)
+{
+	struct ibv_context *context = ibv_open_device(device);
+	if (!context)
+		return;
+	fcntl(context->async_fd, F_SETFL, fcntl(context->async_fd, F_GETFL) | O_NONBLOCK);
+	watcher->contexts[watcher->count] = context;
+	watcher->polls[watcher->count++] = (struct pollfd){ .fd = context->async_fd, .events = POLLIN };
+}
+
+/* An open file keeps the driver of a device that is gone loaded; one of the same name may be another device. */
+static void close_device(struct watcher *watcher, nfds_t i)
+{
+	ibv_close_device(watcher->contexts[i]);
+	watcher->count--;
+	watcher->contexts[i] = watcher->contexts[watcher->count];
+	watcher->polls[i] = watcher->polls[watcher->count];
+}
+
+static void close_devices(struct watcher *watcher)
+{
+	for (nfds_t i = watcher->count; i-- > POLL_DEVICES;)
+		if (watcher->polls[i].fd < 0 || !is_watched(watcher, ibv_get_device_name(watcher->contexts[i]->device)))
+			close_device(watcher, i);
+}
+
+static bool lacks_device(const struct watcher *watcher)
+{
+	list_each(table, &watcher->look.document->tables)
+		if (!is_open(watcher, table->device))
+			return true;
+	return false;
+}
+
+/*
+ * Devices come and go while they are watched. One that cannot be opened is followed through the other announcements,
+ * and tried again at each look.
+ */
+static void follow_devices(struct watcher *watcher)
 {
 	int count = 0;
-	struct ibv_device **devices = ibv_get_device_list(&count);
+	close_devices(watcher);
+	struct ibv_device **devices = lacks_device(watcher) ? ibv_get_device_list(&count) : NULL;
 	for (int i = 0; devices && i < count && watcher->count < DEVICES_LIMIT; i++) {
-		if (!is_watched(watcher, ibv_get_device_name(devices[i])))
-			continue;
-		struct ibv_context *context = ibv_open_device(devices[i]);
-		if (!context)
-			continue;
-		fcntl(context->async_fd, F_SETFL, fcntl(context->async_fd, F_GETFL) | O_NONBLOCK);
-		watcher->contexts[watcher->count] = context;
-		watcher->polls[watcher->count++] = (struct pollfd){ .fd = context->async_fd, .events = POLLIN };
+		const char *name = ibv_get_device_name(devices[i]);
+		if (is_watched(watcher, name) && !is_open(watcher, name))
+			open_device(watcher, devices[i]);
 	}
 	if (devices)
 		ibv_free_device_list(devices);
@@ -213,18 +257,20 @@ static int open_all(struct watcher *watcher)
 		return -ENOMEM;
 	int route = open_netlink(NETLINK_ROUTE, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
 	int rdma = open_netlink(NETLINK_RDMA, 1u << (RDMA_GROUP_NOTIFY - 1));
-	watcher->polls[0] = (struct pollfd){ .fd = route, .events = POLLIN };
-	watcher->polls[1] = (struct pollfd){ .fd = rdma, .events = POLLIN };
-	watcher->count = 2;
+	watcher->polls[POLL_ROUTE] = (struct pollfd){ .fd = route, .events = POLLIN };
+	watcher->polls[POLL_RDMA] = (struct pollfd){ .fd = rdma, .events = POLLIN };
+	/* Of a pipe that nobody reads any more poll(2) tells without being asked; a file never is in that state. */
+	watcher->polls[POLL_OUTPUT] = (struct pollfd){ .fd = STDOUT_FILENO };
+	watcher->count = POLL_DEVICES;
 	return route < 0 ? -errno : 0;
 }
 
 static void close_all(struct watcher *watcher)
 {
-	for (nfds_t i = 0; watcher->polls && i < watcher->count; i++) {
-		if (watcher->contexts[i])
+	for (nfds_t i = 0; i < watcher->count; i++) {
+		if (i >= POLL_DEVICES)
 			ibv_close_device(watcher->contexts[i]);
-		else if (watcher->polls[i].fd >= 0)
+		else if (i != POLL_OUTPUT && watcher->polls[i].fd >= 0)
 			close(watcher->polls[i].fd);
 	}
 	free(watcher->polls);
@@ -232,11 +278,14 @@ static void close_all(struct watcher *watcher)
 	gid_look_free(&watcher->look);
 }
 
+/* ENOBUFS: announcements were lost. The look that follows does not need them, what is left in the queue may go too. */
 static void drain_netlink(int fd)
 {
 	static char buffer[65536];
-	while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
-		;
+	ssize_t got;
+	do
+		got = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+	while (got > 0 || (got < 0 && (errno == ENOBUFS || errno == EINTR)));
 }
 
 static void print_device_event(const struct watcher *watcher, const char *device, const struct ibv_async_event *event)
@@ -267,9 +316,9 @@ static void drain_device(struct watcher *watcher, nfds_t i)
 static void drain(struct watcher *watcher)
 {
 	for (nfds_t i = 0; i < watcher->count; i++) {
-		if (!watcher->polls[i].revents)
+		if (!watcher->polls[i].revents || i == POLL_OUTPUT)
 			continue;
-		if (watcher->contexts[i])
+		if (i >= POLL_DEVICES)
 			drain_device(watcher, i);
 		else
 			drain_netlink(watcher->polls[i].fd);
@@ -279,8 +328,8 @@ static void drain(struct watcher *watcher)
 /* ---- the loop ---- */
 
 /*
- * 1: something was announced, 0: time is up, or -EINTR. The signals are blocked from the look at stop_signal on, so
- * that none slips in before ppoll(2) opens them.
+ * 1: something was announced, 0: time is up, -EINTR, or -EPIPE when nobody reads any more. The signals are blocked from
+ * the look at stop_signal on, so that none slips in before ppoll(2) opens them.
  */
 static int wait_for(struct watcher *watcher, int milliseconds)
 {
@@ -294,29 +343,39 @@ static int wait_for(struct watcher *watcher, int milliseconds)
 	sigprocmask(SIG_SETMASK, &open, NULL);
 	if (stop_signal)
 		return -EINTR;
-	if (result > 0)
-		drain(watcher);
-	return result > 0;
+	if (result <= 0)
+		return 0;
+	if (watcher->polls[POLL_OUTPUT].revents)
+		return -EPIPE;
+	drain(watcher);
+	return 1;
 }
 
+/* Waits for an announcement, and lets what belongs together arrive. As wait_for(). */
+static int wait_for_changes(struct watcher *watcher, int milliseconds)
+{
+	int result = wait_for(watcher, milliseconds);
+	for (int times = 0; result > 0 && times < SETTLE_TIMES; times++) {
+		int more = wait_for(watcher, SETTLE_MS);
+		if (more <= 0)
+			return more < 0 ? more : result;
+	}
+	return result;
+}
+
+/* The first look was over before the devices were opened: what happened in between shows in the second. */
 static int follow(struct watcher *watcher)
 {
-	int pending_ms = IDLE_MS;
+	int pending_ms = AGAIN_MS;
 	for (;;) {
-		int result = wait_for(watcher, pending_ms);
-		if (result < 0)
-			return EXIT_INTERRUPTED;
-		if (result) { /* let what belongs together arrive */
-			while ((result = wait_for(watcher, SETTLE_MS)) > 0)
-				;
-			if (result < 0)
-				return EXIT_INTERRUPTED;
-		}
-		int looked = look_again(watcher);
-		if (looked == -EPIPE)
+		int result = wait_for_changes(watcher, pending_ms);
+		if (result >= 0)
+			result = look_again(watcher);
+		if (result == -EPIPE)
 			return EXIT_DONE;
-		if (looked == -EINTR || stop_signal)
+		if (result == -EINTR || stop_signal)
 			return EXIT_INTERRUPTED;
+		follow_devices(watcher);
 		pending_ms = pending_ms == IDLE_MS ? AGAIN_MS : IDLE_MS;
 	}
 }
@@ -336,7 +395,7 @@ int gid_watch(struct origin *origin, const struct gid_request *request, const st
 		complain("%s", error.text[0] ? error.text : strerror(-result));
 		status = result == -EINTR ? EXIT_INTERRUPTED : EXIT_NOTHING;
 	} else {
-		open_devices(&watcher);
+		follow_devices(&watcher);
 		status = follow(&watcher);
 	}
 	close_all(&watcher);

@@ -29,6 +29,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-netdev-down", SEVERITY_INFO, "the netdev of the GIDs is down" },
 	{ "gid-none", SEVERITY_WARNING, "the port has no GID in this network namespace" },
 	{ "gid-roce-v1-only", SEVERITY_WARNING, "the port has RoCE v1 GIDs only, which no router forwards" },
+	{ "gid-same-on-ports", SEVERITY_WARNING, "two ports have the same GID, each of its own netdev" },
 	{ "gid-same-subnet", SEVERITY_WARNING,
 	        "several ports have addresses of one subnet: replies may leave by another port" },
 	{ "gid-stale", SEVERITY_WARNING, "no netdev has the address of a GID any more" },

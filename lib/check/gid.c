@@ -91,6 +91,52 @@ static void check_down(struct report *report, const struct gid_entry *entry)
 	report_evidence(report, finding, "RTM_GETLINK", "IFF_UP", "no");
 }
 
+/* Packets to the address go to either node. */
+static void check_taken(struct report *report, const struct gid_entry *entry)
+{
+	if (!entry->address || !address_is_taken(entry->address))
+		return;
+	char subject[SUBJECT_SIZE];
+	entry_subject(entry, subject);
+	struct finding *finding =
+	        check_add(report, "gid-address-taken", subject, "another node has the address %s too", entry->ip);
+	add_gid_evidence(report, finding, entry);
+	report_evidence(report, finding, "RTM_GETADDR", "IFA_FLAGS", "IFA_F_DADFAILED");
+	report_advice(
+	        finding, "give one of the two nodes another address; the kernel keeps this GID, and programs take it");
+}
+
+/* Ports of one bond, and functions that share a netdev, have the same GIDs rightly. */
+static bool is_same_elsewhere(const struct gid_entry *entry, const struct gid_entry *other)
+{
+	bool own = other->link && other->link != entry->link && other->address && other->scope == entry->scope;
+	return own && other->type == entry->type && !memcmp(other->bytes, entry->bytes, sizeof(entry->bytes));
+}
+
+static void check_same_on_ports(
+        struct report *report, const struct gid_document *document, uint32_t at, const struct gid_entry *entry)
+{
+	if (!entry->link || !entry->address || entry->scope == GID_SCOPE_LINK_LOCAL ||
+	        entry->scope == GID_SCOPE_LOOPBACK)
+		return;
+	for (uint32_t i = at; i < document->entries.count; i++) {
+		const struct gid_entry *other = document->entries.items[i];
+		bool elsewhere = strcmp(other->device, entry->device) || other->port.value != entry->port.value;
+		if (!elsewhere || !is_same_elsewhere(entry, other))
+			continue;
+		char subject[SUBJECT_SIZE];
+		entry_subject(entry, subject);
+		struct finding *finding = check_add(report, "gid-same-on-ports", subject,
+		        "%s/%" PRId64 " has the same GID at index %" PRId64 ": %s and %s have the same address",
+		        other->device, other->port.value, other->index.value, entry->link->name, other->link->name);
+		add_gid_evidence(report, finding, entry);
+		report_advice(finding,
+		        "give each port an address of its own, or bond them: a peer's packets arrive at one "
+		        "of the two");
+		return;
+	}
+}
+
 /* ---- one table ---- */
 
 struct counts {
@@ -210,6 +256,8 @@ void check_gid(struct host *host, const struct gid_document *document)
 			check_stale(check.report, check.port.entries[i]);
 			check_duplicate(&check, check.port.entries[i]);
 			check_down(check.report, check.port.entries[i]);
+			check_taken(check.report, check.port.entries[i]);
+			check_same_on_ports(check.report, document, table->first + i + 1, check.port.entries[i]);
 		}
 		if (gid_port_transport(&check.port) == TRANSPORT_ROCE && table->used.known)
 			check_roce(&check);

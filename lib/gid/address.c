@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_addr.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -109,6 +110,30 @@ bool gid_same_subnet(const uint8_t a[static 16], const uint8_t b[static 16], uns
 		return false;
 	unsigned int rest = bits % 8;
 	return !rest || !((a[bits / 8] ^ b[bits / 8]) >> (8 - rest));
+}
+
+/* ---- addresses ---- */
+
+bool address_is_taken(const struct address *address)
+{
+	return address->flags & IFA_F_DADFAILED;
+}
+
+const char *address_doubt(const struct address *address)
+{
+	if (address_is_taken(address))
+		return "duplicate address detection failed: another node has the address";
+	if (address->flags & IFA_F_TENTATIVE && !(address->flags & IFA_F_OPTIMISTIC))
+		return "the address is tentative: duplicate address detection has not ended";
+	if (address->flags & IFA_F_DEPRECATED)
+		return "the address is deprecated: its preferred lifetime is over";
+	return NULL;
+}
+
+bool address_is_extra(const struct address *address)
+{
+	/* IFA_F_SECONDARY of IPv4 and IFA_F_TEMPORARY of IPv6 are the same bit. */
+	return address->flags & IFA_F_SECONDARY || address->prefix_length == (address->family == AF_INET6 ? 128 : 32);
 }
 
 /* ---- netdevs ---- */

@@ -26,6 +26,15 @@ int gid_parse_ip(const char *text, uint8_t gid[static 16]);
 /* Do the first `length` bits agree? `length` counts within the family. */
 bool gid_same_subnet(const uint8_t a[static 16], const uint8_t b[static 16], unsigned int length);
 
+/* What speaks against the use of an address that a netdev has, for people; NULL: nothing. */
+const char *address_doubt(const struct address *address);
+/* Has another node the address (RFC 4862, duplicate address detection)? */
+bool address_is_taken(const struct address *address);
+/*
+ * Is it no fixed address of its netdev: another one comes first in its subnet, IPv6 made it for a while (RFC 8981), or
+ * it has no subnet, as those that move between nodes (VRRP)?
+ */
+bool address_is_extra(const struct address *address);
 /* The address of the netdev that gave this GID; NULL: it has none. */
 const struct address *netdev_address(const struct netdev *netdev, const uint8_t gid[static 16]);
 

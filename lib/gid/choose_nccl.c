@@ -9,7 +9,8 @@
  * the first good entry wins, whichever netdev or namespace it belongs to; and when nothing fits, slot 0 stays.
  *
  * An empty slot reads as a GID of zeros, which counts as IPv6 that is not valid. Ports that are not active are left out
- * (common.cc). The parameters may also stand in /etc/nccl.conf and ~/.nccl.conf, which is not looked at here.
+ * (common.cc). A negative length in NCCL_IB_ADDR_RANGE fits nothing, one that is too long everything. The parameters
+ * may also stand in files, see nccl_conf.h.
  *
  * InfiniBand: slot NCCL_IB_ROUTABLE_FLID_GID_INDEX (1 by default) when its GID has a FLID, else 0.
  *
@@ -31,7 +32,7 @@ struct wish {
 	bool ipv4;
 	int64_t version;
 	uint8_t prefix[16];
-	unsigned int prefix_length; /* 0: any */
+	int prefix_length; /* 0: any, negative: none */
 };
 
 static int64_t parameter(const struct gid_environment *environment, const char *name, int64_t otherwise)
@@ -56,9 +57,8 @@ static void wish_range(const struct gid_environment *environment, struct wish *w
 	uint8_t bytes[16];
 	if (inet_pton(wish->ipv4 ? AF_INET : AF_INET6, address, bytes) != 1 || gid_parse_ip(address, wish->prefix))
 		return;
-	long length = strtol(slash + 1, NULL, 10);
-	if (length > 0 && length <= (wish->ipv4 ? 32 : 128))
-		wish->prefix_length = (unsigned int)length;
+	int length = (int)strtol(slash + 1, NULL, 10);
+	wish->prefix_length = length > (wish->ipv4 ? 32 : 128) ? 0 : length;
 }
 
 static struct wish wish_of(const struct gid_environment *environment)
@@ -90,7 +90,9 @@ static bool is_valid(const struct gid_entry *entry)
 
 static bool in_range(const struct wish *wish, const struct gid_entry *entry)
 {
-	return !wish->prefix_length || (entry && gid_same_subnet(wish->prefix, entry->bytes, wish->prefix_length));
+	if (wish->prefix_length <= 0)
+		return !wish->prefix_length;
+	return entry && gid_same_subnet(wish->prefix, entry->bytes, (unsigned int)wish->prefix_length);
 }
 
 static bool replaces(const struct wish *wish, const struct gid_entry *current, const struct gid_entry *candidate)

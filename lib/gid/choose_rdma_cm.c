@@ -17,6 +17,7 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <linux/if_addr.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -33,19 +34,23 @@ static enum gid_type default_type(const struct gid_port *port)
 	return GID_TYPE_ROCE_V1;
 }
 
-/* IPv4 before routable IPv6 before link-local IPv6. */
+/* IPv4 before routable IPv6 before link-local IPv6; the kernel takes no source that is tentative or that failed. */
 static int preference(const struct address *address)
 {
 	uint8_t gid[16];
+	const char *doubt = address_doubt(address);
 	gid_from_address(address, gid);
-	return address->family == AF_INET ? 3 : gid_scope_of(gid) != GID_SCOPE_LINK_LOCAL ? 2 : 1;
+	if (doubt && !(address->flags & IFA_F_DEPRECATED))
+		return 0;
+	int family = address->family == AF_INET ? 3 : gid_scope_of(gid) != GID_SCOPE_LINK_LOCAL ? 2 : 1;
+	return 2 * family - (doubt != NULL);
 }
 
 static const struct address *source_address(const struct netdev *netdev)
 {
 	const struct address *best = NULL;
 	list_each(address, &netdev->addresses)
-		if (!best || preference(address) > preference(best))
+		if (preference(address) > (best ? preference(best) : 0))
 			best = address;
 	return best;
 }

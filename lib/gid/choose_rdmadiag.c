@@ -3,8 +3,8 @@
  * rdmadiag's own advice: what works best between nodes. An entry must be usable in this namespace at all; then RoCE v2
  * (the only type that a router forwards), on a netdev whose frames the adapter carries itself, with an address that is
  * good beyond the own link, untagged and on a plain netdev where there is a choice, IPv4 before IPv6 because that is
- * what the other consumers take, and the lowest index among equals. The range of an IPv4 address says nothing: fabrics
- * use private addresses.
+ * what the other consumers take, a fixed address before one that may go, and the lowest index among equals. The range
+ * of an IPv4 address says nothing: fabrics use private addresses.
  */
 #include "gid/choose.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* The criteria in the order of their weight; more is better. */
-enum criterion { USABLE, VERSION, CARRIED, REACH, PLAIN, FAMILY, CRITERION_COUNT };
+enum criterion { USABLE, VERSION, CARRIED, REACH, PLAIN, FAMILY, FIXED, CRITERION_COUNT };
 
 struct rank {
 	int value[CRITERION_COUNT];
@@ -34,7 +34,9 @@ static int usable(const struct gid_entry *entry)
 		break;
 	}
 	bool down = entry->link && (entry->link->admin_up == FLAG_NO || entry->link->carrier == FLAG_NO);
-	return down ? 1 : 3;
+	if (down || (entry->address && address_is_taken(entry->address)))
+		return 1;
+	return entry->address && address_doubt(entry->address) ? 2 : 3;
 }
 
 static int version(const struct gid_entry *entry)
@@ -77,6 +79,7 @@ static struct rank rank_of(const struct gid_port *port, const struct gid_entry *
 		[REACH] = reach(entry),
 		[PLAIN] = plain(entry),
 		[FAMILY] = entry->family == GID_FAMILY_IPV4,
+		[FIXED] = !entry->address || !address_is_extra(entry->address),
 	} };
 }
 
@@ -144,6 +147,9 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 	case FAMILY:
 		gid_reject(arena, choice, entry, "IPv6; the others take IPv4 where there is one");
 		break;
+	case FIXED:
+		gid_reject(arena, choice, entry, "a secondary, temporary or host address, which may move or go");
+		break;
 	default:
 		gid_reject(arena, choice, entry, "as good as index %" PRId64 ", which is lower", best->index.value);
 	}
@@ -154,8 +160,14 @@ static const char *caveat(const struct gid_port *port, const struct gid_entry *b
 {
 	if (best->state == GID_STATE_UNKNOWN)
 		return "; its state could not be decided";
-	if (usable(best) == 1)
+	if (best->link && best->link->admin_up == FLAG_NO)
 		return "; its netdev is down";
+	if (best->link && best->link->carrier == FLAG_NO)
+		return "; its netdev has no carrier";
+	if (best->address && address_is_taken(best->address))
+		return "; another node has the address";
+	if (best->address && address_doubt(best->address))
+		return "; its address is tentative or deprecated";
 	if (best->type == GID_TYPE_ROCE_V1)
 		return "; no RoCE v2 entry is usable, so only peers in the same L2 segment are reached";
 	if (!best->type)

@@ -154,6 +154,33 @@ static int add_unmatched(struct diff *diff)
 	return result;
 }
 
+static const struct gid_table *table_before(const struct diff *diff, const struct gid_table *table)
+{
+	list_each(before, &diff->before->tables)
+		if (same_text(before->device, table->device) && before->port.value == table->port.value)
+			return before;
+	return NULL;
+}
+
+/* Firmware and drivers decide on the size of a table. */
+static int add_resized(struct diff *diff, const char *only, int64_t only_port)
+{
+	list_each(table, &diff->now->tables) {
+		const struct gid_table *before = table_before(diff, table);
+		bool compared = before && (!only || same_text(table->device, only)) &&
+		                (!only_port || table->port.value == only_port);
+		if (!compared || !table->size.known || !before->size.known || table->size.value == before->size.value)
+			continue;
+		struct gid_change *change = list_add(diff->arena, &diff->now->changes);
+		if (!change)
+			return -ENOMEM;
+		*change = (struct gid_change){ .device = table->device, .port = table->port, .kind = "resized" };
+		change->effect = arena_printf(diff->arena, "the table had %" PRId64 " slots and has %" PRId64,
+		        before->size.value, table->size.value);
+	}
+	return 0;
+}
+
 int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
         int64_t only_port)
 {
@@ -168,7 +195,7 @@ int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_
 		.before_matched = before_matched,
 		.now_matched = now_matched,
 	};
-	int result = 0;
+	int result = add_resized(&diff, only, only_port);
 	for (enum strictness strictness = SAME_INDEX; strictness <= SAME_GID && !result; strictness++)
 		result = match(&diff, strictness);
 	return result ? result : add_unmatched(&diff);

@@ -213,10 +213,14 @@ static void judge_addressed(const struct judge *judge, struct gid_entry *entry, 
 {
 	join(judge, entry, addressed);
 	entry->state = GID_STATE_OK;
+	entry->address = netdev_address(addressed, entry->bytes);
+	const char *doubt = entry->address ? address_doubt(entry->address) : NULL;
 	if (addressed->admin_up == FLAG_NO)
 		entry->state_reason = arena_printf(judge->host->arena, "netdev %s is down", addressed->name);
 	else if (addressed->carrier == FLAG_NO)
 		entry->state_reason = arena_printf(judge->host->arena, "netdev %s has no carrier", addressed->name);
+	else if (doubt)
+		entry->state_reason = arena_strdup(judge->host->arena, doubt);
 }
 
 static void judge_entry(const struct judge *judge, struct gid_entry *entry)

@@ -81,8 +81,8 @@ static RECORD(gid_route_record, gid_route, gid_route_fields);
 static const struct field gid_change_fields[] = {
 	FIELD(TEXT, struct gid_change, device, "RDMA device"),
 	FIELD(NUMBER, struct gid_change, port, "port number"),
-	FIELD(TEXT, struct gid_change, kind, "moved, gone or new"),
-	FIELD(TEXT, struct gid_change, gid, "the GID"),
+	FIELD(TEXT, struct gid_change, kind, "moved, gone, new or, of the table, resized"),
+	FIELD(TEXT, struct gid_change, gid, "the GID, null: of the table"),
 	FIELD(NUMBER, struct gid_change, from, "index before"),
 	FIELD(NUMBER, struct gid_change, to, "index now"),
 	FIELD_OF_NAMES(struct gid_change, type, gid_type_names, "type of the entry"),

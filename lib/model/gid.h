@@ -56,12 +56,13 @@ struct gid_entry {
 	LIST(struct num) same_gid_as;
 	/* not in the document: */
 	uint8_t bytes[16];
-	const char *seen_netdev; /* gid_attrs/ndevs/N as read: a name in the netdev's own namespace */
-	struct num seen_ifindex; /* of the ioctl: an index in the netdev's own namespace; 0: none */
-	enum flag seen;          /* is it known which netdev the entry has, or that it shows none */
-	struct netdev *link;     /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
-	bool unread;             /* the state is unknown for want of facts: nothing speaks against the entry */
-	enum flag empty;         /* of `--all`: a slot without a GID */
+	const char *seen_netdev;       /* gid_attrs/ndevs/N as read: a name in the netdev's own namespace */
+	struct num seen_ifindex;       /* of the ioctl: an index in the netdev's own namespace; 0: none */
+	enum flag seen;                /* is it known which netdev the entry has, or that it shows none */
+	const struct address *address; /* that it was made from; NULL: none that is known, or a MAC */
+	struct netdev *link;           /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
+	bool unread;                   /* the state is unknown for want of facts: nothing speaks against the entry */
+	enum flag empty;               /* of `--all`: a slot without a GID */
 };
 
 struct gid_rejection {

@@ -179,6 +179,8 @@ void gid_print_change(FILE *stream, const struct gid_change *change)
 	if (!strcmp(change->kind, "new"))
 		fprintf(stream, "new: index %" PRId64 " is %s%s%s\n", change->to.value, change->gid,
 		        change->type ? " " : "", change->type ? gid_type_names[change->type] : "");
+	else if (!change->gid)
+		fprintf(stream, "%s: %s\n", change->kind, change->effect ? change->effect : "");
 	else
 		fprintf(stream, "%s: %s%s%s: %s\n", change->kind, change->gid, change->type ? " " : "",
 		        change->type ? gid_type_names[change->type] : "", change->effect ? change->effect : "");

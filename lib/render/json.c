@@ -503,7 +503,7 @@ json_object *document_to_json(const char *schema, const char *origin, const stru
 	if (!object)
 		return NULL;
 	set(&writer, object, "schema", write_text(&writer, schema), 0);
-	set(&writer, object, "version", check(&writer, json_object_new_int(1)), 0);
+	set(&writer, object, "version", check(&writer, json_object_new_int(DOCUMENT_VERSION)), 0);
 	set(&writer, object, "tool_version", write_text(&writer, RDMADIAG_VERSION), 0);
 	set(&writer, object, "origin", write_text(&writer, origin), 0);
 	set(&writer, object, "host", facts ? write_record(&writer, &host_facts_record, facts) : NULL, 0);

@@ -41,6 +41,7 @@ size_t json_values(const char *text, size_t length);
 int json_read_file(const char *path, const struct record *record, struct arena *arena, void *data, json_object **root,
         struct error *error);
 
+enum { DOCUMENT_VERSION = 1 };
 /* The envelope of every document around its own part. */
 json_object *document_to_json(const char *schema, const char *origin, const struct host_facts *facts,
         const struct record *record, const void *document, const struct report *report);

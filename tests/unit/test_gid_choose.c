@@ -316,6 +316,8 @@ static void test_nccl_environment(void **state)
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0", NULL), 3);       /* no length: ignored */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0/64", NULL), 3);    /* too long: ignored */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=203.0.113.0/24", NULL), 0); /* nothing fits */
+	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0/-1", NULL), 0);    /* negative: nothing fits */
+	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_RANGE=10.9.0.0/", NULL), 3);      /* no digits: all fit */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_FAMILY=AF_INET6", NULL), 0);      /* only link-local */
 	assert_int_equal(with(&f, nccl, "NCCL_IB_ADDR_FAMILY=", NULL), 3);
 	assert_int_equal(with(&f, nccl, "NCCL_IB_GID_INDEX_OTHER=1", NULL), 3);

@@ -3,6 +3,7 @@
 
 import errno
 import fnmatch
+import ipaddress
 import json
 import os
 import posixpath
@@ -521,14 +522,23 @@ def write_rdma_netlink(out, machine):
                 out.put(f"{base}/stat.{device.index}.{port.number}", netlink.rdma_statistics(device, port))
 
 
+ADDRESS_FLAGS = {"tentative": 0x40, "dadfailed": 0x48, "deprecated": 0xa0, "secondary": 0x81}
+
+
+def address_flags(net, interface):
+    flags = 0
+    for key, bits in ADDRESS_FLAGS.items():
+        flags |= bits if any(interface == ipaddress.ip_interface(text) for text in getattr(net, key)) else 0
+    return flags or 0x80
+
+
 def write_route_netlink(out, machine):
     base, nets = "netlink/route", machine.nets
     out.put(f"{base}/link", b"".join(netlink.link(net, nets) for net in machine.net))
     messages = []
     for net in machine.net:
         for interface in net.interfaces:
-            tentative = any(interface == type(interface)(text) for text in net.tentative)
-            messages.append(netlink.address(net, interface, 0x40 if tentative else 0x80))
+            messages.append(netlink.address(net, interface, address_flags(net, interface)))
     out.put(f"{base}/addr", b"".join(messages))
     out.put(f"{base}/neigh", b"".join(netlink.neighbour(entry, nets) for entry in machine.neighbour))
     for entry in machine.route:
