@@ -22,6 +22,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "roce-lag-active", SEVERITY_INFO,
 	        "the adapter formed a RoCE LAG: it chooses the port of each queue pair, not the bond's hash policy" },
 	/* GIDs */
+	{ "gid-address-taken", SEVERITY_ERROR, "another node has the address of a GID too" },
 	{ "gid-duplicate", SEVERITY_WARNING, "one GID of one type stands at several indexes of a port" },
 	{ "gid-link-local-only", SEVERITY_WARNING,
 	        "the port has link-local GIDs only: it reaches its own segment, nothing behind a router" },

@@ -91,10 +91,19 @@ static void check_down(struct report *report, const struct gid_entry *entry)
 	report_evidence(report, finding, "RTM_GETLINK", "IFF_UP", "no");
 }
 
+/* The same GID of another type says the same. */
+static bool is_first_of_its_kind(const struct gid_entry *entry)
+{
+	list_each(index, &entry->same_gid_as)
+		if (index->value < entry->index.value)
+			return false;
+	return true;
+}
+
 /* Packets to the address go to either node. */
 static void check_taken(struct report *report, const struct gid_entry *entry)
 {
-	if (!entry->address || !address_is_taken(entry->address))
+	if (!entry->address || !address_is_taken(entry->address) || !is_first_of_its_kind(entry))
 		return;
 	char subject[SUBJECT_SIZE];
 	entry_subject(entry, subject);
@@ -116,7 +125,7 @@ static bool is_same_elsewhere(const struct gid_entry *entry, const struct gid_en
 static void check_same_on_ports(
         struct report *report, const struct gid_document *document, uint32_t at, const struct gid_entry *entry)
 {
-	if (!entry->link || !entry->address || entry->scope == GID_SCOPE_LINK_LOCAL ||
+	if (!entry->link || !entry->address || !is_first_of_its_kind(entry) || entry->scope == GID_SCOPE_LINK_LOCAL ||
 	        entry->scope == GID_SCOPE_LOOPBACK)
 		return;
 	for (uint32_t i = at; i < document->entries.count; i++) {
@@ -140,7 +149,7 @@ static void check_same_on_ports(
 /* ---- one table ---- */
 
 struct counts {
-	uint32_t usable, routable, v2, unknown_type, foreign;
+	uint32_t usable, link_local, v2, unknown_type, foreign;
 };
 
 static struct counts count_entries(const struct gid_port *port)
@@ -154,7 +163,7 @@ static struct counts count_entries(const struct gid_port *port)
 		if (entry->state == GID_STATE_FOREIGN_NETNS || entry->state == GID_STATE_STALE)
 			continue;
 		counts.usable++;
-		counts.routable += entry->scope == GID_SCOPE_PRIVATE || entry->scope == GID_SCOPE_GLOBAL;
+		counts.link_local += entry->scope == GID_SCOPE_LINK_LOCAL;
 		counts.v2 += entry->type == GID_TYPE_ROCE_V2;
 		counts.unknown_type += entry->type == GID_TYPE_UNKNOWN;
 	}
@@ -212,7 +221,7 @@ static void check_roce(const struct table_check *check)
 		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
 		report_advice(finding, "peers must be in the same L2 segment and use RoCE v1 as well");
 	}
-	if (!counts.routable) {
+	if (counts.link_local == counts.usable) {
 		struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
 		        "only link-local GIDs: peers in the same L2 segment only");
 		report_evidence(check->report, finding, "GID table", "routable entries", "0");

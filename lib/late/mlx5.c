@@ -10,6 +10,9 @@ static struct late_library mlx5 = { .file = "libmlx5.so.1" };
 
 /* clang-format off */
 LATE(&mlx5, bool, false, mlx5dv_is_supported, (struct ibv_device *device), device)
+LATE(&mlx5, int, ENOSYS, mlx5dv_query_device, (struct ibv_context *context, struct mlx5dv_context *attributes),
+	context, attributes)
+LATE(&mlx5, int, ENOSYS, mlx5dv_modify_qp_lag_port, (struct ibv_qp *qp, uint8_t port), qp, port)
 LATE(&mlx5, int, ENOSYS, mlx5dv_init_obj, (struct mlx5dv_obj *object, uint64_t type), object, type)
 LATE(&mlx5, int, ENOSYS, mlx5dv_query_qp_lag_port, (struct ibv_qp *qp, uint8_t *port, uint8_t *active),
 	qp, port, active)

@@ -162,6 +162,12 @@ like "$("$RDMADIAG" gid -j --diff /tmp/before)" '"kind":"gone"' "--diff in JSON"
 status_is 3 "--diff: no such file" "$RDMADIAG" gid --diff /nonexistent
 echo '{"schema":"rdmadiag.topo"}' >/tmp/wrong
 status_is 3 "--diff: another document" "$RDMADIAG" gid --diff /tmp/wrong
+sed 's/"version":1,/"version":2,/' /tmp/before >/tmp/newer
+status_is 3 "--diff: a document of a newer version" "$RDMADIAG" gid --diff /tmp/newer
+like "$errors" "version 2 of the document is not known" "--diff: said so"
+sed 's/"size":1024,/"size":256,/' /tmp/before >/tmp/resized
+status_is 1 "--diff: a table of another size" "$RDMADIAG" gid --diff /tmp/resized
+like "$output" "^rxe0/1 resized: the table had 256 slots and has 1024" "--diff: resized"
 # The removed address comes back into another slot when its own is taken.
 ip addr add 192.0.2.60/24 dev nic0
 ip addr add 192.0.2.1/24 dev nic0
