@@ -7,6 +7,7 @@
 #include "gid/choose.h"
 #include "gid/diff.h"
 #include "gid/judge.h"
+#include "gid/nccl_conf.h"
 #include "render/gid_text.h"
 #include "render/json.h"
 #include "source/collect.h"
@@ -16,6 +17,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+extern char **environ;
 
 enum { OPTION_ALL = 256, OPTION_EXPLAIN, OPTION_TO, OPTION_DIFF, OPTION_WATCH };
 
@@ -50,6 +53,11 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	int result = gid_read(origin, host, &options, look->document);
 	if (!result && look->path)
 		result = gid_path_read(origin, host, look->path);
+	if (!result && look->nccl_conf) {
+		struct gid_environment environment = { .variables = environ };
+		*look->nccl_conf = (struct strings){ 0 };
+		result = nccl_conf_read(origin, host->arena, &environment, look->nccl_conf);
+	}
 	return result;
 }
 
@@ -99,7 +107,11 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 		look->document = arena_new_object(look->host->arena, struct gid_document);
 	if (request->to && look->document)
 		look->path = arena_new_object(look->host->arena, struct gid_path);
-	if (!look->document || (request->to && !look->path))
+	/* A snapshot does not hold the files of its users, and those of this host are another machine's. */
+	bool explain = request->explain && !strcmp(origin_name(origin), "live");
+	if (explain && look->document)
+		look->nccl_conf = arena_new_object(look->host->arena, struct strings);
+	if (!look->document || (request->to && !look->path) || (explain && !look->nccl_conf))
 		return error_set(error, -ENOMEM, "GID tables");
 	if (look->path)
 		gid_path_parse(look->host->arena, request->to, look->path);
@@ -168,14 +180,12 @@ static int compare(const struct gid_request *request, struct gid_look *look, str
 
 /* ---- the command ---- */
 
-extern char **environ;
-
 /* A snapshot does not hold the environment of the consumers, and that of this process is another machine's. */
 static int deepen(const struct gid_request *request, bool live, struct gid_look *look)
 {
 	int result = 0;
 	check_gid(look->host, look->document);
-	struct gid_environment environment = { .variables = live ? environ : NULL };
+	struct gid_environment environment = { .variables = live ? environ : NULL, .nccl_conf = look->nccl_conf };
 	if (!request->explain && !request->to && !request->diff)
 		result = gid_advise(look->host, look->document);
 	if (request->explain)

@@ -14,6 +14,7 @@
 /* Variables of the form NAME=VALUE, ended by NULL, as environ; NULL: no variable is set. */
 struct gid_environment {
 	char *const *variables;
+	const struct strings *nccl_conf; /* lines of NCCL's files, the first that sets something counts; NULL: none */
 };
 
 /* NULL: not set. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mooncake 0.3.12: loadGlobalConfig() in mooncake-transfer-engine/src/config.cpp, findBestGidIndex() in
- * src/transport/rdma_transport/rdma_context.cpp and the classes in include/transport/rdma_transport/rdma_gid_probe.h.
+ * Mooncake 0.3.12 and 0.3.12.post1: loadGlobalConfig() in mooncake-transfer-engine/src/config.cpp, findBestGidIndex()
+ * in src/transport/rdma_transport/rdma_context.cpp and the classes in
+ * include/transport/rdma_transport/rdma_gid_probe.h.
  *
  * MC_GID_INDEX, else NCCL_IB_GID_INDEX, goes through atoi(): an empty string is index 0; numbers outside 0…255 are
  * ignored. Else entries of type RoCE v2 (or InfiniBand) are classed, the lowest index of the best class wins:
@@ -9,6 +10,10 @@
  * netdev but link-local, or on a netdev named like an overlay; the last two without a netdev. RoCE v1 only remains as
  * the last resort. A device whose port is not active is not used (openRdmaDevice()). The netdev is what gid_attrs/ndevs
  * shows, of whatever namespace.
+ *
+ * 0.3.10 and 0.3.11 had another rule in findBestGidIndex(): the table ends at its first empty slot; the first v2 IPv4
+ * entry with a netdev wins, else the first IPv4 one, else the first other one with a netdev, else the first other one.
+ * Where that leads elsewhere, it is told as well.
  */
 #include "gid/choose.h"
 
@@ -73,6 +78,34 @@ static enum class class_of(const struct gid_entry *entry) {
 	return network ? NETWORK_ROUTABLE : NO_NETWORK_ROUTABLE;
 }
 
+/* Higher is better. */
+static int former_rank(const struct gid_entry *entry)
+{
+	if (entry->type != GID_TYPE_ROCE_V2 && entry->type != GID_TYPE_IB && entry->type != GID_TYPE_IWARP)
+		return 0;
+	bool ipv4 = entry->type == GID_TYPE_ROCE_V2 && gid_is_ipv4(entry->bytes);
+	return 1 + (shown_netdev(entry) != NULL) + 2 * ipv4;
+}
+
+static const struct gid_entry *former_choice(const struct gid_port *port)
+{
+	const struct gid_entry *best = NULL;
+	for (uint32_t i = 0; i < port->count && num_is(port->entries[i]->index, i); i++)
+		if (former_rank(port->entries[i]) > (best ? former_rank(best) : 0))
+			best = port->entries[i];
+	return best;
+}
+
+static const char *former(struct arena *arena, const struct gid_port *port, const struct gid_entry *best)
+{
+	const struct gid_entry *taken = former_choice(port);
+	if (taken == best)
+		return "";
+	const char *text = taken ? arena_printf(arena, "; 0.3.10 and 0.3.11: %" PRId64, taken->index.value)
+	                         : "; 0.3.10 and 0.3.11: none";
+	return text ? text : "";
+}
+
 static void scan(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
 	const struct gid_entry *best = NULL;
@@ -87,8 +120,8 @@ static void scan(struct arena *arena, const struct gid_port *port, struct gid_ch
 	                              ? ", though its netdev is in another network namespace"
 	                      : best->state == GID_STATE_STALE ? ", though it is stale"
 	                                                       : "";
-	gid_take(arena, choice, best->index.value, "lowest index of the best class (%s)%s (" VERSION ")",
-	        class_names[class_of(best)], warning);
+	gid_take(arena, choice, best->index.value, "lowest index of the best class (%s)%s (" VERSION ")%s",
+	        class_names[class_of(best)], warning, former(arena, port, best));
 	for (uint32_t i = 0; i < port->count; i++) {
 		const struct gid_entry *entry = port->entries[i];
 		if (entry == best)

@@ -28,6 +28,18 @@
 
 #define VERSION "NCCL 2.30.7"
 
+/* The environment comes before the files. */
+static const char *get(const struct gid_environment *environment, const char *name)
+{
+	const char *value = gid_environment_get(environment, name);
+	const struct strings *lines = environment ? environment->nccl_conf : NULL;
+	size_t length = strlen(name);
+	for (uint32_t i = 0; !value && lines && i < lines->count; i++)
+		if (!strncmp(lines->items[i], name, length) && lines->items[i][length] == '=')
+			value = lines->items[i] + length + 1;
+	return value;
+}
+
 struct wish {
 	bool ipv4;
 	int64_t version;
@@ -37,7 +49,7 @@ struct wish {
 
 static int64_t parameter(const struct gid_environment *environment, const char *name, int64_t otherwise)
 {
-	const char *text = gid_environment_get(environment, name);
+	const char *text = get(environment, name);
 	if (!text || !*text)
 		return otherwise;
 	errno = 0;
@@ -47,7 +59,7 @@ static int64_t parameter(const struct gid_environment *environment, const char *
 
 static void wish_range(const struct gid_environment *environment, struct wish *wish)
 {
-	const char *text = gid_environment_get(environment, "NCCL_IB_ADDR_RANGE");
+	const char *text = get(environment, "NCCL_IB_ADDR_RANGE");
 	const char *slash = text ? strchr(text, '/') : NULL;
 	char address[128];
 	if (!slash || (size_t)(slash - text) >= sizeof(address))
@@ -63,7 +75,7 @@ static void wish_range(const struct gid_environment *environment, struct wish *w
 
 static struct wish wish_of(const struct gid_environment *environment)
 {
-	const char *family = gid_environment_get(environment, "NCCL_IB_ADDR_FAMILY");
+	const char *family = get(environment, "NCCL_IB_ADDR_FAMILY");
 	struct wish wish = {
 		.ipv4 = !family || strcmp(family, "AF_INET6") != 0,
 		.version = parameter(environment, "NCCL_IB_ROCE_VERSION_NUM", 2),

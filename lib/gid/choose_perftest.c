@@ -5,7 +5,12 @@
  * Each used slot gets 100 for the wanted family (IPv4; IPv6 with --ipv6), 10 when it is not link-local (fe80::/10,
  * 169.254/16), 2 for v2 or 1 for v1; the first with the highest sum wins. Netdev and namespace are not looked at.
  * Without an Ethernet link layer no GID is used unless -x asks for one. perftest has no environment variable for this.
- * A port that is not active ends it (perftest_resources.c, set_link_layer). Versions before 6.29 have other rules.
+ * A port that is not active ends it (perftest_resources.c, set_link_layer).
+ *
+ * Up to 6.28 (released as 26.01; Debian 12 has 6.06 as 4.5+0.17) the rule was another one, in
+ * check_better_roce_version() and get_best_gid_index() of the same file: slot 0 stays until an IPv4 entry replaces one
+ * that is not, or a higher RoCE version replaces a lower one, be it IPv4 or not. Where that leads elsewhere, it is told
+ * as well.
  */
 #include "gid/choose.h"
 
@@ -30,6 +35,34 @@ static const char *warning(const struct gid_entry *entry)
 	return entry->state == GID_STATE_STALE ? ", though it is stale" : "";
 }
 
+static int version_of(const struct gid_entry *entry)
+{
+	return entry->type == GID_TYPE_ROCE_V2 ? 2 : entry->type == GID_TYPE_ROCE_V1 ? 1 : -1;
+}
+
+/* Empty slots are no entries; slot 0 is where it begins even when it is one. */
+static int64_t former_index(const struct gid_port *port)
+{
+	const struct gid_entry *current = gid_entry_at(port, 0);
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		bool family = gid_is_ipv4(entry->bytes) && !(current && gid_is_ipv4(current->bytes));
+		if (entry != current && (family || (current && version_of(entry) > version_of(current))))
+			current = entry;
+	}
+	return current ? current->index.value : 0;
+}
+
+static const char *former(struct arena *arena, const struct gid_port *port, int64_t index)
+{
+	int64_t taken = former_index(port);
+	if (taken == index)
+		return "";
+	const char *text = arena_printf(
+	        arena, "; up to 6.28: %" PRId64 "%s", taken, gid_entry_at(port, taken) ? "" : ", which is empty");
+	return text ? text : "";
+}
+
 static void choose(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
 	const struct gid_entry *best = NULL;
@@ -40,7 +73,8 @@ static void choose(struct arena *arena, const struct gid_port *port, struct gid_
 		gid_take_none(arena, choice, "the table has no GID (" VERSION ")");
 		return;
 	}
-	gid_take(arena, choice, best->index.value, "highest score: %d%s (" VERSION ")", score_of(best), warning(best));
+	gid_take(arena, choice, best->index.value, "highest score: %d%s (" VERSION ")%s", score_of(best), warning(best),
+	        former(arena, port, best->index.value));
 	for (uint32_t i = 0; i < port->count; i++) {
 		const struct gid_entry *entry = port->entries[i];
 		if (entry == best)

@@ -52,13 +52,10 @@ static const struct priority {
 static bool parse_subnet(char *text, struct subnet *subnet)
 {
 	char *slash = strchr(text, '/');
-	bool has_length = slash != NULL;
-	if (slash)
-		*slash++ = '\0';
-	if (gid_parse_ip(text, subnet->address))
+	if (!slash)
 		return false;
-	subnet->length = gid_is_ipv4(subnet->address) ? 32 : 128;
-	return !has_length || sscanf(slash, "%u", &subnet->length) == 1;
+	*slash = '\0';
+	return !gid_parse_ip(text, subnet->address) && sscanf(slash + 1, "%u", &subnet->length) == 1;
 }
 
 /* "all", a list of subnets, or one that begins with "^": all but these. */

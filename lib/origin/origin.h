@@ -83,7 +83,8 @@ static inline void origin_closep(struct origin **origin)
 const char *origin_name(const struct origin *origin);
 
 /*
- * Files. Paths are relative and begin with "sys/", "proc/" or "dev/". Symbolic links are followed, never out of the
+ * Files. Paths are relative and begin with "sys/", "proc/" or "dev/" (what else is read
+ * of this host, such as configuration files, is not to be recorded). Symbolic links are followed, never out of the
  * root. Reading gives at most size - 1 bytes, always ends `buffer` with a NUL, and returns the length or a negative
  * errno (that of read(2) included: EINVAL and EIO are answers of sysfs).
  */

@@ -3,6 +3,7 @@
 #include "gid_fixture.h"
 
 #include "gid/diff.h"
+#include "gid/nccl_conf.h"
 
 #define MAC "02:00:5e:10:00:02"
 #define LINK_LOCAL "fe80::5eff:fe10:2"
@@ -324,6 +325,62 @@ static void test_nccl_environment(void **state)
 	fixture_free(&f);
 }
 
+static void test_nccl_files(void **state)
+{
+	(void)state;
+	struct fixture f = usual_table();
+	struct strings lines = { 0 };
+	const char *user = "# NCCL_IB_GID_INDEX=1\r\nNCCL_IB_ROCE_VERSION_NUM=1\r\nNCCL_DEBUG\n\nNCCL_IB_GID_INDEX =4";
+	assert_int_equal(nccl_conf_parse(f.host->arena, user, &lines), 0);
+	assert_int_equal(lines.count, 2);
+	assert_int_equal(nccl_conf_parse(f.host->arena, "NCCL_IB_ROCE_VERSION_NUM=2\n", &lines), 0);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_environment files = { .nccl_conf = &lines };
+	struct gid_choice choice = { 0 };
+	gid_choose_nccl(f.host->arena, &port, &files, &choice);
+	assert_true(num_is(choice.index, 2)); /* v1: the first file counts, a blank belongs to the name */
+	char *variables[] = { "NCCL_IB_ROCE_VERSION_NUM=2", NULL };
+	files.variables = variables;
+	choice = (struct gid_choice){ 0 };
+	gid_choose_nccl(f.host->arena, &port, &files, &choice);
+	assert_true(num_is(choice.index, 3));
+	choice = (struct gid_choice){ 0 };
+	gid_choose_ucx(f.host->arena, &port, &files, &choice);
+	assert_true(num_is(choice.index, 3));
+	fixture_free(&f);
+}
+
+/* Up to 6.28 a higher version replaces a lower one, whatever its family. */
+static void test_perftest_of_before(void **state)
+{
+	(void)state;
+	struct fixture f = roce("eth0", "192.0.2.6/24 " LINK_LOCAL "/64");
+	add_gid(&f, 1, "192.0.2.6", V1, "eth0");
+	add_gid(&f, 2, LINK_LOCAL, V2, "eth0");
+	judge(&f);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_choice choice = { 0 };
+	gid_choose_perftest(f.host->arena, &port, NULL, &choice);
+	assert_true(num_is(choice.index, 1));
+	assert_non_null(strstr(choice.reason, "up to 6.28: 2"));
+	fixture_free(&f);
+}
+
+/* Slot 0 is empty, so that nothing but IPv4 replaces it. */
+static void test_perftest_of_before_takes_empty_slots(void **state)
+{
+	(void)state;
+	struct fixture f = roce("eth0", "2001:db8::6/64");
+	add_gid(&f, 4, "2001:db8::6", V2, "eth0");
+	judge(&f);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_choice choice = { 0 };
+	gid_choose_perftest(f.host->arena, &port, NULL, &choice);
+	assert_true(num_is(choice.index, 4));
+	assert_non_null(strstr(choice.reason, "up to 6.28: 0, which is empty"));
+	fixture_free(&f);
+}
+
 static void test_ucx_environment(void **state)
 {
 	(void)state;
@@ -338,6 +395,7 @@ static void test_ucx_environment(void **state)
 	assert_int_equal(with(&f, ucx, "UCX_IB_ROCE_SUBNETS=all", NULL), 3);
 	assert_int_equal(with(&f, ucx, "UCX_IB_ROCE_SUBNETS=203.0.113.0/24", NULL), NONE);
 	assert_int_equal(with(&f, ucx, "UCX_IB_ROCE_SUBNETS=nonsense/24", NULL), NONE);
+	assert_int_equal(with(&f, ucx, "UCX_IB_ROCE_SUBNETS=192.0.2.6", NULL), NONE); /* a length is needed */
 	assert_int_equal(with(&f, ucx, "UCX_IB_ROCE_SUBNETS=10.9.0.0/16", "UCX_IB_GID_INDEX=3"), NONE);
 	f.port->state = "DOWN";
 	assert_int_equal(chosen(&f, ucx, NULL), NONE);
@@ -356,6 +414,23 @@ static void test_mooncake_environment(void **state)
 	assert_int_equal(with(&f, mooncake, "MC_GID_INDEX=300", NULL), 3);
 	assert_int_equal(with(&f, mooncake, "MC_GID_INDEX=-1", NULL), 3);
 	assert_int_equal(with(&f, mooncake, "MC_GID_INDEX=9", NULL), NONE);
+	fixture_free(&f);
+}
+
+/* 0.3.11 stopped at the first empty slot, and took IPv4 whatever its range. */
+static void test_mooncake_of_before(void **state)
+{
+	(void)state;
+	struct fixture f = roce("eth0", "10.9.0.6/16 2001:db8::6/64 " LINK_LOCAL "/64");
+	add_pair(&f, 0, LINK_LOCAL, "eth0");
+	add_pair(&f, 2, "10.9.0.6", "eth0");
+	add_pair(&f, 5, "2001:db8::6", "eth0");
+	judge(&f);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_choice choice = { 0 };
+	gid_choose_mooncake(f.host->arena, &port, NULL, &choice);
+	assert_true(num_is(choice.index, 6));
+	assert_non_null(strstr(choice.reason, "; 0.3.10 and 0.3.11: 3"));
 	fixture_free(&f);
 }
 
@@ -493,6 +568,10 @@ int main(void)
 		cmocka_unit_test(test_infiniband),
 		cmocka_unit_test(test_infiniband_with_flid),
 		cmocka_unit_test(test_nccl_environment),
+		cmocka_unit_test(test_nccl_files),
+		cmocka_unit_test(test_mooncake_of_before),
+		cmocka_unit_test(test_perftest_of_before),
+		cmocka_unit_test(test_perftest_of_before_takes_empty_slots),
 		cmocka_unit_test(test_ucx_environment),
 		cmocka_unit_test(test_mooncake_environment),
 		cmocka_unit_test(test_rdma_cm_mode),

@@ -25,6 +25,18 @@ static void a_gid_moves(void **state)
 	fixture_free(&now);
 }
 
+static void a_table_gets_another_size(void **state)
+{
+	(void)state;
+	struct fixture before = fixture_of(TRANSPORT_ROCE, 16), now = fixture_of(TRANSPORT_ROCE, 256);
+	const struct gid_change *change = only_change(&before, &now);
+	assert_string_equal(change->kind, "resized");
+	assert_string_equal(change->effect, "the table had 16 slots and has 256");
+	assert_null(change->gid);
+	fixture_free(&before);
+	fixture_free(&now);
+}
+
 static void a_device_gets_another_name(void **state)
 {
 	(void)state;
@@ -71,6 +83,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gid_moves),
+		cmocka_unit_test(a_table_gets_another_size),
 		cmocka_unit_test(a_device_gets_another_name),
 		cmocka_unit_test(a_device_is_gone),
 		cmocka_unit_test(what_a_file_holds_twice_is_not_gone),

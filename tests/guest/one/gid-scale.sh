@@ -64,7 +64,8 @@ if compile; then
 		ours=$(calls "$RDMADIAG" gid -j)
 		bare=$(calls /tmp/bare)
 		echo "# system calls: gid $ours, bare $bare"
-		ok "within 1.25 times the system calls of the bare program, and a constant" test "$ours" -le $((bare * 5 / 4 + 1000))
+		# What the number of devices does not change (libraries, the worker, dumps of links and addresses) has room in it.
+		ok "within 1.25 times the system calls of the bare program" test "$ours" -le $((bare * 5 / 4))
 	else
 		skip "system calls" "no strace"
 	fi
