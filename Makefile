@@ -8,6 +8,7 @@ BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 DATADIR ?= $(PREFIX)/share
 BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+DOCDIR ?= $(DATADIR)/doc/rdmadiag
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 
 ifeq ($(origin CC),default)
@@ -222,21 +223,35 @@ format:
 
 # ---- installation ----
 
+MAN_PAGES := $(sort $(wildcard $(SRC)/man/*.[0-9]))
+# what is installed for reading
+DOCUMENTS := $(SRC)/README.md $(SRC)/LICENSE
+EXAMPLES := $(sort $(wildcard $(SRC)/examples/*))
+
 .PHONY: install uninstall
 install: all
-	$(Q)$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR)
+	$(Q)$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(BASHCOMPDIR) $(ZSHCOMPDIR) $(DOCDIR)/examples)
 	$(Q)$(INSTALL) -m 755 $(O)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
-	$(Q)for page in $(SRC)/man/*.[0-9]; do [ -e "$$page" ] || continue; s=$${page##*.}; \
+	$(Q)for page in $(MAN_PAGES); do s=$${page##*.}; \
 		$(INSTALL) -d $(DESTDIR)$(MANDIR)/man$$s && $(INSTALL) -m 644 $$page $(DESTDIR)$(MANDIR)/man$$s/ || exit 1; done
-	$(Q)[ ! -e $(SRC)/completions/rdmadiag.bash ] || \
-		$(INSTALL) -m 644 $(SRC)/completions/rdmadiag.bash $(DESTDIR)$(BASHCOMPDIR)/rdmadiag
-	$(Q)[ ! -e $(SRC)/completions/_rdmadiag ] || \
-		$(INSTALL) -m 644 $(SRC)/completions/_rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
+	$(Q)$(INSTALL) -m 644 $(SRC)/completions/rdmadiag.bash $(DESTDIR)$(BASHCOMPDIR)/rdmadiag
+	$(Q)$(INSTALL) -m 644 $(SRC)/completions/_rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
+	$(Q)$(INSTALL) -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
+	$(Q)for example in $(EXAMPLES); do to=$(DESTDIR)$(DOCDIR)/examples/$${example##*/}; \
+		sed 's|/usr/bin/rdmadiag|$(BINDIR)/rdmadiag|' $$example >$$to && chmod 644 $$to || exit 1; done
 
 uninstall:
 	$(Q)rm -f $(DESTDIR)$(BINDIR)/rdmadiag $(DESTDIR)$(BASHCOMPDIR)/rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
-	$(Q)for page in $(SRC)/man/*.[0-9]; do [ -e "$$page" ] || continue; s=$${page##*.}; \
-		rm -f $(DESTDIR)$(MANDIR)/man$$s/$${page##*/}; done
+	$(Q)rm -f $(foreach page,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
+	$(Q)rm -f $(addprefix $(DESTDIR)$(DOCDIR)/,$(notdir $(DOCUMENTS)) $(addprefix examples/,$(notdir $(EXAMPLES))))
+	$(Q)for own in $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR); do [ ! -d $$own ] || \
+		rmdir --ignore-fail-on-non-empty $$own; done
+
+# A Debian package of this build: $(O)/rdmadiag_VERSION_ARCHITECTURE.deb
+.PHONY: deb
+deb: all
+	$(Q)$(SRC)/tools/setup deb
+	$(Q)MAKE='$(MAKE)' CC='$(CC)' $(SRC)/tools/deb $(O)
 
 .PHONY: clean help FORCE
 clean:
@@ -250,4 +265,5 @@ help:
 	@echo 'bench           beside the peers, in the guest  fuzz T=60  every parser of foreign bytes'
 	@echo 'campaign N=1000 SEED=1  verdicts on random faults of a software mlx5 device; campaign-clean: under sanitizers, valgrind'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
+	@echo 'deb             a Debian package of it'
 	@echo 'variables: CC CFLAGS CPPFLAGS LDFLAGS O=DIR V=1'

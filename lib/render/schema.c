@@ -100,14 +100,20 @@ static json_object *field_schema(const struct field *field)
 	return NULL;
 }
 
+static void add_property(
+        json_object *properties, json_object *required, const char *key, json_object *schema, const char *help)
+{
+	if (help)
+		json_object_object_add(schema, "description", text(help));
+	json_object_object_add(properties, key, schema);
+	json_object_array_add(required, text(key));
+}
+
 static void add_properties(json_object *properties, json_object *required, const struct record *record)
 {
 	for (size_t i = 0; i < record->count; i++) {
-		json_object *schema = field_schema(&record->fields[i]);
-		if (record->fields[i].help)
-			json_object_object_add(schema, "description", text(record->fields[i].help));
-		json_object_object_add(properties, record->fields[i].key, schema);
-		json_object_array_add(required, text(record->fields[i].key));
+		const struct field *field = &record->fields[i];
+		add_property(properties, required, field->key, field_schema(field), field->help);
 	}
 }
 
@@ -143,8 +149,7 @@ static void add_constant(json_object *properties, json_object *required, const c
 {
 	json_object *schema = json_object_new_object();
 	json_object_object_add(schema, "const", value);
-	json_object_object_add(properties, key, schema);
-	json_object_array_add(required, text(key));
+	add_property(properties, required, key, schema, NULL);
 }
 
 json_object *record_schema(const char *name, const struct record *record)
@@ -153,22 +158,19 @@ json_object *record_schema(const char *name, const struct record *record)
 	            *definitions = json_object_new_object();
 	add_constant(properties, required, "schema", text(name));
 	add_constant(properties, required, "version", json_object_new_int(1));
-	static const char *const texts[] = { "tool_version", "origin" };
-	for (size_t i = 0; i < 2; i++) {
-		json_object_object_add(properties, texts[i], type_or_null("string"));
-		json_object_array_add(required, text(texts[i]));
-	}
-	json_object_object_add(properties, "host", reference_or_null(&host_facts_record));
-	json_object_array_add(required, text("host"));
+	add_property(properties, required, "tool_version", type_or_null("string"), "version of rdmadiag that wrote it");
+	add_property(properties, required, "origin", type_or_null("string"), "live, or snapshot: a recorded host");
+	add_property(properties, required, "host", reference_or_null(&host_facts_record),
+	        "the host it is about, null: not known, or about none");
 	define(definitions, &host_facts_record);
 	if (record) {
 		add_properties(properties, required, record);
 		define_children(definitions, record);
 	}
-	json_object_object_add(properties, "findings", array_of(reference(&finding_record)));
-	json_object_object_add(properties, "not_collected", array_of(reference(&not_collected_record)));
-	json_object_array_add(required, text("findings"));
-	json_object_array_add(required, text("not_collected"));
+	add_property(properties, required, "findings", array_of(reference(&finding_record)),
+	        "what is the matter, or worth to be known");
+	add_property(properties, required, "not_collected", array_of(reference(&not_collected_record)),
+	        "what is not known, and why");
 	define(definitions, &finding_record);
 	define(definitions, &not_collected_record);
 

@@ -78,9 +78,14 @@ static int add_filter(struct archive *archive, enum pack_filter filter)
 struct pack *pack_new(int fd, const char *name, enum pack_filter filter, struct error *error)
 {
 	struct pack *pack = calloc(1, sizeof(*pack));
-	if (!pack || !(pack->archive = archive_write_new())) {
-		free(pack);
+	if (!pack) {
 		error_set(error, -ENOMEM, "%s", name);
+		return NULL;
+	}
+	pack->archive = archive_write_new();
+	if (!pack->archive) {
+		free(pack);
+		error_say(error, -ENOSYS, "%s: libarchive is needed to write an archive, and cannot be loaded", name);
 		return NULL;
 	}
 	snprintf(pack->name, sizeof(pack->name), "%s", name);
