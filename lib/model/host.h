@@ -354,6 +354,8 @@ struct host {
 	uint32_t visits;  /* looks at stacks of netdevs so far */
 	uint32_t related; /* relations of ports and netdevs so far, see join_related() */
 	int link_source;  /* enum fact_source of the netdevs */
+	bool listed;      /* what lists the RDMA devices was answered: there are no others */
+	bool no_class;    /* this kernel has no RDMA subsystem loaded; only where there are no devices */
 	bool joined;      /* the tree is built */
 	bool complete;    /* every source was asked */
 };

@@ -57,6 +57,8 @@ static int read_devices(struct origin *origin, struct host *host, bool chardevs)
 		error = rdma_sysfs_list(origin, host);
 		rdma_sysfs_uverbs(origin, host);
 	}
+	host->listed = !error || error == -ENOENT;
+	host->no_class = !host->devices.count && rdma_sysfs_has_no_class(origin, host);
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -346,7 +348,20 @@ static void report_losses(struct host *host, const struct worker_result *result)
 		report_missing(&host->report, "everything after this", "host", -EINTR, "interrupted");
 }
 
-static int no_device(struct origin *origin, const struct host *host, struct error *error)
+static int not_known_whether(const struct worker_result *result, struct error *error)
+{
+	if (result->losses.count) {
+		const struct worker_loss *last = result->losses.items[result->losses.count - 1];
+		return error_say(error, -ETIMEDOUT, "whether there is an RDMA device is not known: \"%s\" %s",
+		        last->watch.action,
+		        last->waited_ms ? "was not answered in time" : "ended the collecting process");
+	}
+	return error_say(error, -ETIMEDOUT,
+	        "whether there is an RDMA device is not known: looking for them took more than %u ms",
+	        result->overall_ms);
+}
+
+static int no_device(const struct host *host, struct error *error)
 {
 	const struct pci_function *unbound = NULL, *bound = NULL;
 	list_each(function, &host->pci_functions) {
@@ -367,9 +382,7 @@ static int no_device(struct origin *origin, const struct host *host, struct erro
 		        bound->address, bound->driver);
 	if (unbound)
 		return error_say(error, -ENODEV, "no RDMA device: the adapter %s has no driver", unbound->address);
-	struct strings names;
-	struct arena *arena = host->arena;
-	if (origin_list(origin, arena, "sys/class/infiniband", &names) == -ENOENT)
+	if (host->no_class)
 		return error_say(error, -ENODEV,
 		        "no RDMA device: this kernel has no RDMA subsystem loaded (ib_core), and no adapter of a known "
 		        "vendor");
@@ -467,7 +480,7 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	if (ended)
 		return ended;
 	if (!host->devices.count)
-		return no_device(origin, host, error);
+		return host->listed ? no_device(host, error) : not_known_whether(&result, error);
 	if (options->device && !collect_find_device(host, options->device))
 		return unknown_device(host, options->device, error);
 	return 0;

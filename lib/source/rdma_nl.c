@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "source/rdma_sysfs.h"
 #include "source/rdma_nl.h"
 #include "base/cleanup.h"
 #include "source/nl_attr.h"
@@ -378,6 +379,21 @@ static int read_each(struct origin *origin, struct host *host, void (*put)(struc
 	return 0;
 }
 
+static int read_chardevs(struct origin *origin, struct host *host)
+{
+	/* Without the class the request would have the kernel load ib_uverbs (device.c, ib_get_client_nl_info). */
+	struct strings classes;
+	origin_about(origin, RDMA_LISTS);
+	int error = origin_list(origin, host->arena, "sys/class/infiniband_verbs", &classes);
+	origin_about(origin, "host");
+	if (!error && classes.count)
+		return read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev, no_chardev);
+	/* Was not there, or was not answered: only the first says that no device has one. */
+	list_each(device, &host->devices)
+		no_chardev(device, error);
+	return 0;
+}
+
 int rdma_nl_read(struct origin *origin, struct host *host, bool chardevs)
 {
 	origin_about(origin, "host");
@@ -391,11 +407,8 @@ int rdma_nl_read(struct origin *origin, struct host *host, bool chardevs)
 	if (result || (!host->devices.count && !blocked))
 		return result;
 	result = read_each(origin, host, put_port_request, rdma_nl_parse_ports, no_ports);
-	/* Without the class the request would have the kernel load ib_uverbs (device.c, ib_get_client_nl_info). */
-	struct strings classes;
-	if (!result && chardevs && !origin_list(origin, host->arena, "sys/class/infiniband_verbs", &classes) &&
-	        classes.count)
-		result = read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev, no_chardev);
+	if (!result && chardevs)
+		result = read_chardevs(origin, host);
 	if (!result && blocked)
 		result = add_silent(origin, host);
 	return result;

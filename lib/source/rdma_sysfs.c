@@ -15,8 +15,9 @@
 int rdma_sysfs_list(struct origin *origin, struct host *host)
 {
 	struct strings names;
-	origin_about(origin, "host");
+	origin_about(origin, RDMA_LISTS);
 	int error = origin_list(origin, host->arena, CLASS, &names);
+	origin_about(origin, "host");
 	for (uint32_t i = 0; !error && i < names.count; i++) {
 		struct rdma_device *device = list_add(host->arena, &host->devices);
 		if (!device)
@@ -26,6 +27,15 @@ int rdma_sysfs_list(struct origin *origin, struct host *host)
 			return -ENOMEM;
 	}
 	return error;
+}
+
+bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host)
+{
+	struct strings names;
+	origin_about(origin, RDMA_LISTS);
+	int error = origin_list(origin, host->arena, CLASS, &names);
+	origin_about(origin, "host");
+	return error == -ENOENT;
 }
 
 /* Which devices have a uverbs device is not known when it could not be looked at. */
@@ -39,7 +49,7 @@ static void note_unasked(struct host *host, int error)
 void rdma_sysfs_uverbs(struct origin *origin, struct host *host)
 {
 	struct strings names;
-	origin_about(origin, "host");
+	origin_about(origin, RDMA_LISTS);
 	int error = origin_list(origin, host->arena, VERBS_CLASS, &names);
 	if (error)
 		note_unasked(host, error);
@@ -52,6 +62,7 @@ void rdma_sysfs_uverbs(struct origin *origin, struct host *host)
 		if (device && !device->uverbs.path)
 			device->uverbs.path = arena_printf(host->arena, "/dev/infiniband/%s", names.items[i]);
 	}
+	origin_about(origin, "host");
 }
 
 struct num rdma_sysfs_code(const char *text)

@@ -6,6 +6,11 @@
 #include "model/host.h"
 #include "origin/origin.h"
 
+/* A subject of its own for lists: another file of this host that does not answer is no reason to see no device. */
+#define RDMA_LISTS "RDMA devices"
+
+/* Is there no directory of RDMA devices, because this kernel has no RDMA subsystem loaded? */
+bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host);
 /* Adds the devices by name. 0 or negative errno (-ENOENT: no RDMA in this kernel). */
 int rdma_sysfs_list(struct origin *origin, struct host *host);
 /* uverbs devices by the name of their RDMA device, where netlink did not tell them. */

@@ -6,6 +6,7 @@
 #ifndef MLX5EMU_EMU_H
 #define MLX5EMU_EMU_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -43,6 +44,7 @@ enum async_event {
 struct real_calls {
 	int (*open)(const char *, int, ...);
 	int (*openat)(int, const char *, int, ...);
+	DIR *(*opendir)(const char *);
 	FILE *(*fopen)(const char *, const char *);
 	int (*close)(int);
 	ssize_t (*write)(int, const void *, size_t);

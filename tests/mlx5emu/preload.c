@@ -30,6 +30,7 @@ static void resolve(void)
 	RESOLVE(open);
 	RESOLVE(openat);
 	RESOLVE(fopen);
+	RESOLVE(opendir);
 	RESOLVE(close);
 	RESOLVE(write);
 	RESOLVE(read);
@@ -229,6 +230,14 @@ EXPORT FILE *fopen(const char *path, const char *mode)
 EXPORT FILE *fopen64(const char *path, const char *mode)
 {
 	return fopen(path, mode);
+}
+
+/* Only because a list of names may block, as a file may. */
+EXPORT DIR *opendir(const char *path)
+{
+	resolve_real();
+	sysfs_refresh(AT_FDCWD, path);
+	return real.opendir(path);
 }
 
 /* ---- asking about files */

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A call of one device that never returns: topo, gid, check and report end all the same, and show the rest.
+# shellcheck source=tests/mlx5emu/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+RDMADIAG=${RDMADIAG:-$here/../../build/rdmadiag}
+if [ ! -x "$RDMADIAG" ]; then
+	echo "1..0 # SKIP no rdmadiag, build it first"
+	exit 0
+fi
+
+# A call is given up after 2 s and a collection after 20 s; a report makes several. On a busy machine all takes longer.
+limit=60 report_limit=120
+# The same commands of these devices, with nothing that blocks: what has to be there of the device that is well.
+devices="--device mlx5_0 --device mlx5_1"
+
+# command NAME FAULT COMMAND: JSON, or the archive of report, into $scratch/NAME; its status into NAME.status
+command() {
+	local out=$scratch/$1 options="$devices${2:+ --fault $2}" seconds=$limit arguments=("$3" -j)
+	[ "$3" = report ] && arguments=(report --stdout) seconds=$report_limit
+	# word splitting is wanted
+	# shellcheck disable=SC2086
+	(set -f; timeout -k 5 $seconds "$run" $options "$RDMADIAG" "${arguments[@]}") >"$out" 2>"$out.errors"
+	echo $? >"$out.status"
+}
+
+# judge NAME FAULT COMMAND STRUCK: STRUCK is the word of not_collected that the fault must leave there
+judge() {
+	command "$1" "$2" "$3"
+	python3 "$here/blocked.py" "$3" "$scratch/$1" "$scratch/well-$3" "$4"
+}
+
+for what in topo gid check report; do
+	meanwhile "$what with nothing that blocks" command "well-$what" "" $what
+done
+settle
+n=0
+for what in topo gid check report; do
+	for fault in 'block-sysfs:*/mlx5_1/*' block-ioctl,dev=mlx5_1 block-open,dev=mlx5_1 block-netlink:port_get block-netlink; do
+		n=$((n + 1))
+		case $fault in block-netlink*) struck=netlink ;; *) struck=mlx5_1 ;; esac
+		meanwhile "$what ends with $fault, and shows the rest" judge $n "$fault" $what $struck
+	done
+	meanwhile "$what ends when all files of all devices block" judge all-$what 'block-sysfs:*' $what mlx5_0
+done
+settle
+
+# What cannot be listed is not known, and not "there is none".
+set -f
+timeout 60 "$run" --fault block-sysfs:class/infiniband_verbs "$RDMADIAG" check -j >"$scratch/document" 2>"$scratch/errors"
+set +f
+! grep -q 'uverbs-missing' "$scratch/document" && grep -q 'asking for its uverbs device did not answer' "$scratch/document"
+ok $? "no list of uverbs devices: whether there is one is not known" "$scratch/document"
+timeout 60 "$run" --fault block-netlink --fault block-sysfs:class/infiniband "$RDMADIAG" topo >"$scratch/out" 2>&1
+[ $? -eq 3 ] && grep -q 'whether there is an RDMA device is not known' "$scratch/out" && ! grep -q 'no RDMA device' "$scratch/out"
+ok $? "no list of devices: whether there is one is not known" "$scratch/out"
+finish
