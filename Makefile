@@ -80,7 +80,7 @@ $(O)/obj/%.o: $(SRC)/%.c $(O)/obj/flags
 
 # ---- tests ----
 
-$(O)/tests/%: $(O)/obj/tests/unit/%.o $(O)/librdmadiag.a
+$(O)/tests/%: $(O)/obj/tests/unit/%.o $(EXTRA_OBJECTS) $(O)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(ALL_LIBS)
@@ -137,6 +137,19 @@ inject: setup-check
 # what wrap.c defines is what the linker is told to wrap
 $(O)/wrap.flags: $(O)/obj/tests/inject/wrap.o $(SRC)/Makefile
 	$(Q)nm $< | sed -n 's/.* T __wrap_/-Wl,--wrap=/p' >$@
+
+# ---- lines of lib/ that the tests outside the guest come by: make coverage ----
+
+COVERAGE_MAKE = $(MAKE) --no-print-directory O=$(O)/coverage CFLAGS='-O0 -g --coverage' LDFLAGS=-Wl,--wrap=_exit
+COVERAGE_EXIT = $(O)/coverage/obj/tests/coverage/exit.o
+.PHONY: coverage run-coverage
+coverage: setup-check
+	$(Q)rm -f $(O)/coverage/obj/*/*/*.gcda
+	$(Q)$(COVERAGE_MAKE) EXTRA_OBJECTS=$(COVERAGE_EXIT) all unit-programs
+	$(Q)$(COVERAGE_MAKE) run-coverage
+	$(Q)$(SRC)/tools/coverage $(O)/coverage/obj
+run-coverage:
+	-$(Q)$(RUN_TESTS) -j1 $(MLX5_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
 
 # ---- demo ----
 
@@ -262,6 +275,7 @@ help:
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
 	@echo 'inject INJECT_SAMPLE=100  every call fails once, in a build with sanitizers'
+	@echo 'coverage        lines of lib/ that the tests outside the guest come by'
 	@echo 'bench           beside the peers, in the guest  fuzz T=60  every parser of foreign bytes'
 	@echo 'campaign N=1000 SEED=1  verdicts on random faults of a software mlx5 device; campaign-clean: under sanitizers, valgrind'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
