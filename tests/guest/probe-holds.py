@@ -48,9 +48,17 @@ def main():
             return s == 1 and counter("local", "completer_retry_err") > 0
         return (v["outcome"], v["layer"], v["confidence"], s) == ("ok", "none", "confirmed", 0)
 
+    def judged():
+        """The layer that was made guilty ($GUILTY: one of these) is left, and a confirmed verdict names no other."""
+        guilty = os.environ["GUILTY"].split()
+        if v["outcome"] == "ok":
+            return all(x["payload_verified"] is not False for x in o)
+        named = [v["layer"], *v["candidates"]]
+        return any(layer in named for layer in guilty) and (v["confidence"] != "confirmed" or v["layer"] in guilty)
+
     s = int(os.environ.get("status", "0"))
-    names = dict(d=d, e=e, v=v, o=o, s=s, fine=fine, counter=counter, control=control, transition=transition, resource=resource,
-                 missing=missing)
+    names = dict(d=d, e=e, v=v, o=o, s=s, fine=fine, judged=judged, counter=counter, control=control, transition=transition,
+                 resource=resource, missing=missing)
     if eval(sys.argv[2], names):  # the expression comes from the test
         return 0
     print("does not hold:", sys.argv[2])
