@@ -31,7 +31,7 @@ seconds() {
 }
 
 calls() {
-	strace -f -qq -c -o /tmp/count "$@" >/dev/null
+	taskset -c 0 strace -f -qq -c -o /tmp/count "$@" >/dev/null
 	awk '$NF == "total" { print $(NF - 1) ~ /^[0-9]+$/ && NF == 6 ? $4 : $(NF - 1) }' /tmp/count
 }
 
