@@ -66,11 +66,13 @@ static int apply(struct tree *tree, struct node *directory, const struct remark 
 	return 0;
 }
 
+/* Whoever is reading the file, and had a directory entered by it, reads on where it was. */
 static int apply_lines(const struct remarks *remarks, struct node *directory)
 {
 	struct remarks_file *file = remarks->file;
 	autofree char *line = NULL;
 	size_t size = 0;
+	off_t here = ftello(file->stream);
 	int result = fseeko(file->stream, remarks->start, SEEK_SET) ? -errno : 0;
 	for (off_t at = remarks->start; !result && at < remarks->end;) {
 		struct remark remark;
@@ -84,7 +86,7 @@ static int apply_lines(const struct remarks *remarks, struct node *directory)
 		if (!result)
 			result = apply(file->tree, directory, &remark);
 	}
-	return result;
+	return fseeko(file->stream, here, SEEK_SET) && !result ? -errno : result;
 }
 
 int remarks_apply(struct node *directory)
@@ -123,21 +125,13 @@ static struct node *directory_of(struct tree *tree, const char *path, bool absen
 	return *result ? NULL : node;
 }
 
-static int apply_now(const struct run *run)
-{
-	FILE *stream = run->file->stream;
-	off_t here = ftello(stream);
-	int result = apply_lines(&run->remarks, run->directory);
-	return fseeko(stream, here, SEEK_SET) && !result ? -errno : result;
-}
-
 static int end_run(const struct run *run)
 {
 	struct node *directory = run->directory;
 	if (!directory || run->remarks.start == run->remarks.end)
 		return 0;
 	if (!directory->unread)
-		return apply_now(run);
+		return apply_lines(&run->remarks, directory);
 	struct remarks *added = tree_alloc(run->file->tree, sizeof(*added)), *last = directory->remarks;
 	if (!added)
 		return -EFBIG;

@@ -411,9 +411,9 @@ struct origin *origin_snapshot(const char *path, struct error *error)
 		result = open_remarks(self, &self->names, error);
 	if (!result)
 		result = open_remarks(self, &self->errors, error);
-	if (!result)
-		result = snapshot_damage(&self->origin, error);
-	if (result) {
+	/* What was wrong with the directory is the cause of whatever followed from it. */
+	int damage = snapshot_damage(&self->origin, error);
+	if (result || damage) {
 		snapshot_close(&self->origin);
 		return NULL;
 	}

@@ -184,6 +184,24 @@ static void lists_are_in_natural_order(void **state)
 	arena_free(arena);
 }
 
+/* Entering a directory while the lines are read makes lines that spoke of it before be read again. */
+static void names_of_directories_within_each_other(void **state)
+{
+	(void)state;
+	put("sys/a/b/c/file", "");
+	put("names", "sys/one\nsys/a/two\nsys/a/b/three\nsys/a/four\nsys/a/b/c/five\nsys/a/b/c/six\nsys/a/b/c/seven\n");
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	struct arena *arena = test_arena();
+	struct strings names;
+	assert_int_equal(origin_list(origin, arena, "sys/a/b/c", &names), 0);
+	assert_int_equal(names.count, 4);
+	assert_int_equal(origin_list(origin, arena, "sys/a/b", &names), 0);
+	assert_int_equal(names.count, 2);
+	assert_int_equal(origin_list(origin, arena, "sys/a", &names), 0);
+	assert_int_equal(names.count, 3);
+	arena_free(arena);
+}
+
 static void errors_are_answers(void **state)
 {
 	(void)state;
@@ -522,6 +540,7 @@ int main(void)
 		TEST(links_stay_inside),
 		TEST(late_links_are_refused),
 		TEST(lists_are_in_natural_order),
+		TEST(names_of_directories_within_each_other),
 		TEST(errors_are_answers),
 		TEST(device_nodes_hold_an_errno),
 		TEST(netlink_is_replayed),
