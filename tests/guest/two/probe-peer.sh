@@ -40,7 +40,7 @@ through "done"
 is "$status" 1 "peer killed before OK: status"
 holds "peer killed before OK: the data path had done its part" \
 	"all(x['wc_status'] == 0 for x in o) and control('done') == 0 and control('ok') == 104"
-holds "peer killed before OK: the verdict" "v['layer'] == 'remote-application' and v['outcome'] != 'ok'"
+holds "peer killed before OK: the verdict" "v['outcome'] != 'ok' and (v['layer'] == 'remote-application' or e['tcp']['retransmits'] and 'remote-application' in v['candidates'])"
 
 # during: the listener's process is stopped for good while requests are under way
 listen
