@@ -85,7 +85,7 @@ $(O)/tests/%: $(O)/obj/tests/unit/%.o $(EXTRA_OBJECTS) $(O)/librdmadiag.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(ALL_LIBS)
 
-.PHONY: setup-check unit-programs check check-unit check-machines check-guest check-mlx5
+.PHONY: setup-check unit-programs check check-long check-unit check-machines check-guest check-mlx5
 setup-check:
 	$(Q)$(SRC)/tools/setup build check guest
 
@@ -96,14 +96,21 @@ RUN_TESTS = RDMADIAG=$(abspath $(O))/rdmadiag O=$(abspath $(O)) $(SRC)/tests/run
 CLI_TESTS := $(sort $(wildcard $(SRC)/tests/cli/test-*))
 MACHINE_TESTS := $(sort $(wildcard $(SRC)/tests/machines/test-*))
 MLX5_TESTS := $(sort $(wildcard $(SRC)/tests/mlx5emu/test-*.sh))
-# the longest first: files run side by side
+# The longest first: files run side by side.
 GUEST_TESTS := $(addprefix $(SRC)/tests/guest/test-,two.sh one.sh)
-GUEST_TESTS += $(filter-out $(GUEST_TESTS),$(sort $(wildcard $(SRC)/tests/guest/test-*.sh)))
+GUEST_TESTS += $(filter-out $(GUEST_TESTS) %/test-long-one.sh %/test-long-two.sh,$(sort $(wildcard $(SRC)/tests/guest/test-*.sh)))
+# What repeats the main tests with many devices, many kinds of trouble or many tries.
+LONG_TESTS := $(addprefix $(SRC)/tests/,guest/test-long-two.sh guest/test-long-one.sh mlx5emu/test-hostile.sh mlx5emu/test-clean.sh \
+	mlx5emu/test-campaign.sh mlx5emu/test-drills.sh mlx5emu/test-tools.sh machines/test-report machines/test-scale cli/test-hostile)
+SHORT = $(filter-out $(LONG_TESTS),$(1))
 
 # Unit tests, command line, described machines, the software mlx5 device, and live ones in the guest.
 check: setup-check
 	$(Q)$(MAKE) --no-print-directory all unit-programs
-	$(Q)$(RUN_TESTS) $(GUEST_TESTS) $(MLX5_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
+	$(Q)$(RUN_TESTS) $(call SHORT,$(GUEST_TESTS) $(MLX5_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS))
+
+check-long: setup-check all
+	$(Q)$(RUN_TESTS) $(LONG_TESTS)
 
 check-unit: setup-check all unit-programs
 	$(Q)$(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS)
@@ -273,6 +280,7 @@ clean:
 help:
 	@echo 'all (default)   build/rdmadiag             demo      topo, gid and probe on RDMA devices'
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
+	@echo 'check-long      the tests that take longer'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
 	@echo 'inject INJECT_SAMPLE=100  every call fails once, in a build with sanitizers'
 	@echo 'coverage        lines of lib/ that the tests outside the guest come by'

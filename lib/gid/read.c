@@ -5,7 +5,7 @@
  *	verbs   0.5 to 0.8 s for the whole command (a bare program that lists, opens, asks and closes: 0.3 to 0.4 s)
  *	sysfs   about 20 s: three system calls a slot, used or not
  *
- * tests/guest/one/gid-scale.sh repeats it.
+ * tests/guest/one/long/gid-scale.sh repeats it.
  */
 #include "gid/read.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A report of a real kernel: it replays as the host was seen live, and a redacted one holds nothing that names the node.
 # shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../../lib.sh"
 
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 modprobe rdma_rxe
