@@ -9,6 +9,9 @@
  * handle made with it must work; that is not tried here, an entry of another namespace is expected to fail. An entry
  * without a readable type counts as v1. A value of UCX_IB_GID_INDEX that is no number, an empty one too, is a
  * configuration error.
+ *
+ * Up to 1.20 IPv6 that is link-local did not come after IPv6 that is not. Where that leads elsewhere, it is told as
+ * well.
  */
 #include "gid/choose.h"
 
@@ -108,6 +111,13 @@ static size_t priority_of(const struct gid_entry *entry)
 	return i;
 }
 
+/* Up to 1.20 the scope does not count. */
+static size_t former_priority_of(const struct gid_entry *entry)
+{
+	size_t i = priority_of(entry);
+	return !priorities[i].ipv4 && priorities[i].link_local ? i - 1 : i;
+}
+
 static bool is_candidate(const struct filter *filter, const struct gid_entry *entry)
 {
 	return is_valid(entry) && entry->state != GID_STATE_FOREIGN_NETNS && passes(filter, entry);
@@ -131,6 +141,19 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 		        arena, choice, entry, "%s comes after %s", priorities[priority].name, priorities[taken].name);
 }
 
+static const char *former(
+        struct arena *arena, const struct gid_port *port, const struct filter *filter, const struct gid_entry *best)
+{
+	const struct gid_entry *taken = NULL;
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		if (is_candidate(filter, entry) && (!taken || former_priority_of(entry) < former_priority_of(taken)))
+			taken = entry;
+	}
+	const char *text = taken == best ? "" : arena_printf(arena, "; up to 1.20: %" PRId64, taken->index.value);
+	return text ? text : "";
+}
+
 static void select_gid(
         struct arena *arena, const struct gid_port *port, const struct filter *filter, struct gid_choice *choice)
 {
@@ -142,8 +165,9 @@ static void select_gid(
 	}
 	size_t taken = best ? priority_of(best) : ARRAY_SIZE(priorities) - 1;
 	if (best)
-		gid_take(arena, choice, best->index.value, "first %s entry%s (" VERSION ")", priorities[taken].name,
-		        best->state == GID_STATE_STALE ? ", though it is stale" : "");
+		gid_take(arena, choice, best->index.value, "first %s entry%s (" VERSION ")%s", priorities[taken].name,
+		        best->state == GID_STATE_STALE ? ", though it is stale" : "",
+		        former(arena, port, filter, best));
 	else if (filter->mode != FILTER_NONE)
 		gid_take_none(arena, choice, "no entry passes UCX_IB_ROCE_SUBNETS (" VERSION ")");
 	else

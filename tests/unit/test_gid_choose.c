@@ -417,6 +417,22 @@ static void test_mooncake_environment(void **state)
 	fixture_free(&f);
 }
 
+/* Up to 1.20 the first IPv6 entry was as good as one that is routable. */
+static void test_ucx_of_before(void **state)
+{
+	(void)state;
+	struct fixture f = roce("eth0", "2001:db8::6/64 " LINK_LOCAL "/64");
+	add_pair(&f, 0, LINK_LOCAL, "eth0");
+	add_pair(&f, 2, "2001:db8::6", "eth0");
+	judge(&f);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_choice choice = { 0 };
+	gid_choose_ucx(f.host->arena, &port, NULL, &choice);
+	assert_true(num_is(choice.index, 3));
+	assert_non_null(strstr(choice.reason, "; up to 1.20: 1"));
+	fixture_free(&f);
+}
+
 /* 0.3.11 stopped at the first empty slot, and took IPv4 whatever its range. */
 static void test_mooncake_of_before(void **state)
 {
@@ -570,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_nccl_environment),
 		cmocka_unit_test(test_nccl_files),
 		cmocka_unit_test(test_mooncake_of_before),
+		cmocka_unit_test(test_ucx_of_before),
 		cmocka_unit_test(test_perftest_of_before),
 		cmocka_unit_test(test_perftest_of_before_takes_empty_slots),
 		cmocka_unit_test(test_ucx_environment),
