@@ -8,17 +8,30 @@ export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
 log=/tmp/watch.log
 
+# shellcheck disable=SC2317 # called by wait_for
 # said PATTERN
 said() {
 	grep -Eq "$1" "$log"
 }
 
+# shellcheck disable=SC2317 # called by wait_for
 # The devices are opened for their events after the first look: from then on a change is one.
 watching() {
-	find "/proc/$pid/fd" -lname '/dev/infiniband/uverbs*' | grep -q .
+	opens "${1:-1}"
 }
 
-modules rdma_rxe ib_uverbs
+# opens N - that many devices are open
+# shellcheck disable=SC2317 # called by wait_for
+opens() {
+	[ "$(find "/proc/$pid/fd" -lname '/dev/infiniband/uverbs*' 2>/dev/null | wc -l)" -eq "$1" ]
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+is_gone() {
+	! kill -0 "$pid" 2>/dev/null
+}
+
+modules rdma_rxe ib_uverbs dummy
 ip link set nic0 up
 wait_carrier nic0
 rdma link add rxe0 type rxe netdev nic0
@@ -32,26 +45,36 @@ for how in text json; do
 	# shellcheck disable=SC2086
 	"$RDMADIAG" gid --watch $flag >$log 2>/tmp/watch.err &
 	pid=$!
-	wait_for 60 watching
+	ok "$how: the device is followed" wait_for 60 watching
 	ip addr add 192.0.2.1/24 dev nic0
 	if [ $how = text ]; then
-		ok "$how: a new address" wait_for 15 said 'rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2'
+		ok "$how: a new address" wait_for 60 said 'rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2'
 	else
-		ok "$how: a new address" wait_for 15 said '"kind":"new","gid":"0000:0000:0000:0000:0000:ffff:c000:0201"'
+		ok "$how: a new address" wait_for 60 said '"kind":"new","gid":"0000:0000:0000:0000:0000:ffff:c000:0201"'
 	fi
 	ip addr del 192.0.2.1/24 dev nic0
 	if [ $how = text ]; then
-		ok "$how: a removed address" wait_for 15 said 'rxe0/1 gone: 0000:0000:0000:0000:0000:ffff:c000:0201'
+		ok "$how: a removed address" wait_for 60 said 'rxe0/1 gone: 0000:0000:0000:0000:0000:ffff:c000:0201'
 	else
-		ok "$how: a removed address" wait_for 15 said '"kind":"gone","gid":"0000:0000:0000:0000:0000:ffff:c000:0201"'
+		ok "$how: a removed address" wait_for 60 said '"kind":"gone","gid":"0000:0000:0000:0000:0000:ffff:c000:0201"'
 	fi
 	ip link set nic0 down
-	ok "$how: an event of the device" wait_for 15 said 'event.*port'
+	ok "$how: an event of the device" wait_for 60 said 'event.*port'
 	ip link set nic0 up
 	wait_carrier nic0
 	rdma link add rxe1 type rxe netdev nic1
-	ok "$how: a new device" wait_for 15 said 'rxe1'
+	ok "$how: a new device" wait_for 60 said 'rxe1'
+	ok "$how: the new device is followed too" wait_for 60 watching 2
 	rdma link delete rxe1
+	ok "$how: the device that is gone is let go" wait_for 60 watching 1
+	# Far more announcements than the socket holds, none of which the table needs.
+	for ((i = 0; i < 400; i++)); do
+		echo "link add load$i type dummy"
+		echo "link delete load$i"
+	done | ip -batch -
+	ip addr add 192.0.2.3/24 dev nic0
+	ok "$how: an address after a burst of announcements" wait_for 60 said '0000:0000:0000:0000:0000:ffff:c000:0203'
+	ip addr del 192.0.2.3/24 dev nic0
 	sleep 1
 	kill -INT $pid
 	wait $pid
@@ -62,5 +85,17 @@ for how in text json; do
 		ok "$how: every line is a document" python3 -c 'import json, sys; [json.loads(l)["time"] for l in open(sys.argv[1])]' $log
 	fi
 done
+
+# A reader that goes away ends it, even when nothing changes.
+mkfifo /tmp/watch.pipe
+"$RDMADIAG" gid --watch >/tmp/watch.pipe 2>/tmp/watch.err &
+pid=$!
+exec 7</tmp/watch.pipe
+ok "a pipe: the device is followed" wait_for 60 watching
+exec 7<&-
+ok "a pipe that nobody reads any more ends it" wait_for 30 is_gone
+wait $pid
+is $? 0 "a pipe: the status"
+is "$(cat /tmp/watch.err)" "" "a pipe: nothing on standard error"
 status_is 2 "--watch and --diff exclude each other" "$RDMADIAG" gid --watch --diff /tmp/x
 done_testing
