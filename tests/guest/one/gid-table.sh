@@ -141,6 +141,28 @@ ip route flush table 100
 ip addr flush dev nic1
 ip neigh replace 192.0.2.78 dev nic0 lladdr 02:00:00:00:00:78 nud permanent
 unlike "$(to 192.0.2.78)" "asked for" "--to: a permanent neighbour"
+# A link by its number, a router of the other family, and a VRF: its routes are in a table of its own.
+like "$(to "fe80::1%$(cat /sys/class/net/nic0/ifindex)")" "^rxe0 1 0 through nic0" "--to: a link by its ifindex"
+ip route add 203.0.119.0/24 via inet6 fe80::fe dev nic0
+like "$(to 203.0.119.1)" "^rxe0 1 $ipv4 through nic0 and the router fe80::fe" "--to: an IPv6 router of an IPv4 route"
+ip -6 route add 2001:db8:9::/64 via 2001:db8::fe
+ipv6=$(gid index 'e["ip"] == "2001:db8::1"')
+like "$(to 2001:db8:9::1)" "^rxe0 1 $ipv6 through nic0 and the router 2001:db8::fe, source 2001:db8::1" "--to: an IPv6 router"
+if modprobe vrf 2>/dev/null && ip link add vrf1 type vrf table 1001; then
+	ip link set vrf1 up
+	ip link set nic0 master vrf1
+	ip route add 203.0.120.0/24 via 192.0.2.254 table 1001
+	sleep 1
+	like "$(to 203.0.120.1)" "^rxe0 1 [0-9]+ through nic0 and the router 192.0.2.254, source 192.0.2.1" "--to: through a VRF"
+	ip link set nic0 nomaster
+	ip link delete vrf1
+	sleep 1
+	ip addr replace 2001:db8::1/64 dev nic0 nodad
+	sleep 1
+	ipv4=$(gid index 'e["ip"] == "192.0.2.1"')
+else
+	skip "--to: through a VRF" "the kernel has none"
+fi
 
 # ---- what happens to it
 
