@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* check: all findings of the node in one list, worst first. */
+#include "check_probe.h"
 #include "cmd.h"
 
 #include "base/cleanup.h"
 #include "check/agreement.h"
 #include "check/gid.h"
+#include "check/gpudirect.h"
 #include "check/select.h"
 #include "check/topo.h"
 #include "gid/judge.h"
@@ -12,6 +14,7 @@
 #include "render/json.h"
 #include "render/monitor.h"
 #include "render/report_text.h"
+#include "run_command.h"
 #include "source/collect.h"
 #include "source/verbs.h"
 
@@ -29,7 +32,8 @@ enum {
 	OPTION_IGNORE,
 	OPTION_SEVERITY,
 	OPTION_EXPECT_DOWN,
-	OPTION_INTERVAL
+	OPTION_INTERVAL,
+	OPTION_PROBE
 };
 
 #define INTERVAL_LIMIT 86400.0 /* seconds */
@@ -42,12 +46,13 @@ static const struct option_help options[] = {
 	{ OPTION_SEVERITY, "severity", "LEVEL", "only findings from info (default), warning or error up" },
 	{ OPTION_EXPECT_DOWN, "expect-down", "DEV/PORT", "a port that is meant to be down; may be repeated" },
 	{ OPTION_INTERVAL, "interval", "S", "watch counters and links for so many seconds" },
+	{ OPTION_PROBE, "probe", NULL, "make a loopback probe on each port that is up, too" },
 	{ 0 },
 };
 
 struct check_request {
 	struct finding_filter filter;
-	bool nagios;
+	bool nagios, probe;
 	const char *prom;
 	double interval; /* seconds, 0: none */
 };
@@ -77,7 +82,12 @@ static int look_at(struct origin *origin, struct host *host, bool watched, struc
 		return error_set(error, -ENOMEM, "this host");
 	(*look)->watched = watched;
 	struct collect_options wanted = {
-		.verbs = VERBS_PORTS, .cross_check = true, .health = true, .more = read_more, .data = *look,
+		.verbs = VERBS_PORTS,
+		.cross_check = true,
+		.neighbours = true,
+		.health = true,
+		.more = read_more,
+		.data = *look,
 	};
 	return collect_host(origin, host, &wanted, error);
 }
@@ -95,6 +105,7 @@ static int judge(struct host *host, struct look *look)
 {
 	check_topo(host, &host->report);
 	check_agreement(host, &host->report);
+	check_gpudirect(host, &host->report);
 	int judged = gid_judge(host, &look->gids);
 	if (!judged)
 		check_gid(host, &look->gids);
@@ -117,6 +128,8 @@ static int collect(const struct check_request *request, struct origin *origin, s
 	int judged = judge(host, look);
 	if (first && !judged)
 		check_rising(before, &first->counters, host, &look->counters, request->interval, &host->report);
+	if (request->probe && !result && !judged)
+		result = check_probe_ports(host, error);
 	report_exhaustion(&host->report);
 	return result ? result : judged;
 }
@@ -271,6 +284,9 @@ static int set_option(const struct command *command, int option, struct arena *a
 	case OPTION_NAGIOS:
 		request->nagios = true;
 		return 0;
+	case OPTION_PROBE:
+		request->probe = true;
+		return 0;
 	case OPTION_PROM:
 		request->prom = optarg;
 		return 0;
@@ -308,6 +324,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "'%s': no operand is taken", argv[optind]);
 	if (request.interval > 0 && common->from)
 		return usage_error(command, "--interval: nothing moves in a snapshot");
+	if (request.probe && common->from)
+		return usage_error(command, "--probe: a probe needs a live host");
+	if (request.probe)
+		run_command_signals();
 	return check(&request, common);
 }
 

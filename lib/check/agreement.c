@@ -95,8 +95,24 @@ static void check_firmware(const struct host *host, const struct rdma_device *de
 	}
 }
 
+/* ---- network namespaces ---- */
+
+static void check_netns_mode(const struct host *host, struct report *report)
+{
+	if (host->rdma_netns_mode != NETNS_EXCLUSIVE)
+		return;
+	struct finding *finding = check_add(report, "rdma-netns-exclusive", "host",
+	        "each RDMA device is visible in one network namespace only; a container has those that were moved into "
+	        "its own");
+	report_evidence(report, finding, "netlink", "RDMA_NLDEV_SYS_ATTR_NETNS_MODE", "%s",
+	        netns_mode_names[host->rdma_netns_mode]);
+	report_advice(finding, "Where containers are meant to share devices: rdma system set netns shared, before any "
+	                       "container has its own network.");
+}
+
 void check_agreement(const struct host *host, struct report *report)
 {
+	check_netns_mode(host, report);
 	list_each(device, &host->devices) {
 		check_firmware(host, device, report);
 		list_each(port, &device->ports) {

@@ -37,7 +37,10 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID" },
 	/* probe */
 	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device" },
+	{ "probe-corrupt", SEVERITY_ERROR, "a loopback probe moved data that is not what was sent" },
+	{ "probe-degraded", SEVERITY_WARNING, "a loopback probe ended well, but not as it should" },
 	{ "probe-drill-no-effect", SEVERITY_INFO, "a drill was tried, and this device does not show it" },
+	{ "probe-failed", SEVERITY_ERROR, "a loopback probe failed, stalled or could not be set up" },
 	{ "probe-other-event", SEVERITY_INFO, "an asynchronous event spoke of another port or queue pair" },
 	/* functions */
 	{ "adapter-on-several-pci-paths", SEVERITY_INFO,
@@ -61,6 +64,11 @@ const struct finding_kind finding_kinds[] = {
 	        "the port's active MTU is smaller than the MTU of its netdev allows" },
 	{ "bond-mixed-mtu", SEVERITY_WARNING, "a member of a bond has another MTU than the bond" },
 	{ "firmware-differs", SEVERITY_WARNING, "adapters of one kind run different firmware" },
+	{ "rdma-netns-exclusive", SEVERITY_INFO, "each RDMA device is visible in one network namespace only" },
+	/* GPUs */
+	{ "gpu-without-driver", SEVERITY_INFO, "a GPU has no driver: its memory cannot be registered for RDMA" },
+	{ "gpudirect-no-peer-memory", SEVERITY_INFO,
+	        "no module hands GPU memory to RDMA: it is reached as a dma-buf or not at all" },
 	/* over an interval */
 	{ "counter-rising", SEVERITY_WARNING, "a counter of errors, retries or congestion rose while it was watched" },
 	{ "port-flapping", SEVERITY_WARNING, "the link of the port went down or came up while it was watched" },
@@ -72,7 +80,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "pcie-slot-limits-adapter", SEVERITY_INFO, "the PCIe port above the adapter can do less than the adapter" },
 	/* interrupts, quality of service and the wire: check, topo --health */
 	{ "devlink-reporter-error", SEVERITY_WARNING, "a health reporter of the driver is in error" },
-	{ "devlink-reporter-recovered", SEVERITY_INFO, "a health reporter of the driver has seen errors and is healthy" },
+	{ "devlink-reporter-recovered", SEVERITY_INFO,
+	        "a health reporter of the driver has seen errors and is healthy" },
 	{ "irq-on-another-node", SEVERITY_WARNING,
 	        "completion vectors interrupt CPUs of other NUMA nodes than the device's" },
 	{ "link-flaps", SEVERITY_INFO, "the carrier of a netdev went away several times" },

@@ -27,6 +27,33 @@ static void print_plain(FILE *stream, const char *text)
 		fputc(*at == '|' ? ' ' : *at, stream);
 }
 
+/* A label in quotes, in which neither "=" nor a quote may stand. */
+static void print_label_of_port(
+        FILE *stream, const struct rdma_device *device, const struct port *port, const char *what)
+{
+	fputs(" '", stream);
+	for (const char *at = device->name; *at; at++)
+		fputc(*at == '=' || *at == '\'' || *at == '|' ? '_' : *at, stream);
+	fprintf(stream, "/%" PRId64 "_%s'=", port->number.value, what);
+}
+
+/* What is not known is left out. */
+static void print_ports(FILE *stream, const struct host *host)
+{
+	list_each(device, &host->devices) {
+		list_each(port, &device->ports) {
+			if (port->state) {
+				print_label_of_port(stream, device, port, "active");
+				fprintf(stream, "%d;;;0;1", !strcmp(port->state, "ACTIVE"));
+			}
+			if (port->rate_mbps.known) {
+				print_label_of_port(stream, device, port, "mbps");
+				fprintf(stream, "%" PRId64 ";;;0", port->rate_mbps.value);
+			}
+		}
+	}
+}
+
 enum monitor_status monitor_print(FILE *stream, const struct host *host, const struct report *report)
 {
 	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
@@ -42,10 +69,11 @@ enum monitor_status monitor_print(FILE *stream, const struct host *host, const s
 		fputs(": ", stream);
 		print_plain(stream, finding->message);
 	}
-	fprintf(stream,
-	        " | errors=%" PRId64 ";;1 warnings=%" PRId64 ";1 infos=%" PRId64 " devices=%u not_collected=%u\n",
+	fprintf(stream, " | errors=%" PRId64 ";;1 warnings=%" PRId64 ";1 infos=%" PRId64 " devices=%u not_collected=%u",
 	        counts.errors.value, counts.warnings.value, counts.infos.value, host->devices.count,
 	        report->not_collected.count);
+	print_ports(stream, host);
+	fputc('\n', stream);
 	return status;
 }
 

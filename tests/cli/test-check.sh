@@ -30,6 +30,7 @@ status_is 2 "an unknown severity" "$RDMADIAG" check --severity fatal --from "$ar
 status_is 1 "--nagios: warning" "$RDMADIAG" check --nagios --from "$arm"
 is "$(wc -l <<<"$output")" 1 "one line"
 like "$output" '^RDMA WARNING - .* \| errors=0;;1 warnings=[0-9]+;1 .*devices=2' "with performance data"
+like "$output" " 'mlx5_0/1_active'=0;;;0;1 'mlx5_0/1_mbps'=[0-9]+;;;0" "and those of each port"
 status_is 3 "--nagios: unknown" "$RDMADIAG" check --nagios --from "$dir/none"
 like "$output" '^RDMA UNKNOWN - .*No such file' "says why on standard output"
 status_is 0 "--nagios: ok" "$RDMADIAG" check --nagios --severity error --from "$arm"
@@ -47,6 +48,20 @@ like "$(cat "$dir/x.prom")" '^rdmadiag_devices 0$' "replaces the metrics of an e
 mkfifo "$dir/fifo"
 status_is 3 "--prom: what is no regular file" "$RDMADIAG" check --from "$arm" --prom "$dir/fifo"
 ok "is not replaced" test -p "$dir/fifo"
+
+status_is 2 "--probe: a snapshot" "$RDMADIAG" check --probe --from "$arm"
+like "$errors" "a probe needs a live host" "cannot be probed"
+
+# What RDMA into GPU memory needs.
+"$here/../machines/make-snapshot" hgx-eight-gpus "$dir/gpus" >/dev/null
+gpu=$(readlink -f "$(grep -l '^0x0302' "$dir"/gpus/sys/bus/pci/devices/*/class | head -n 1)")
+rm -r "${gpu%/class}/driver"
+sed -i /^DRIVER=/d "${gpu%/class}/uevent"
+status_is 1 "a GPU without a driver" "$RDMADIAG" check --from "$dir/gpus"
+like "$output" "^info: pci:[0-9a-f:.]*: GPU0 has no driver: .*\[gpu-without-driver\]" "is named"
+unlike "$output" "gpudirect-no-peer-memory" "the others are reached by nvidia_peermem"
+rm -r "$dir/gpus/sys/module/nvidia_peermem"
+like "$("$RDMADIAG" check --from "$dir/gpus")" "the memory of 7 GPUs as a dma-buf, or not at all; .*\[gpudirect-no" "without it that is said"
 
 # A device whose ports cannot be looked at is not a healthy one.
 mkdir -p "$dir/blind/sys/class/infiniband/mlx5_0/ports/1"

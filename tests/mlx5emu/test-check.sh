@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# check --probe: what a loopback probe of each port says is a finding, or is not known, with the reason.
+# shellcheck source=tests/mlx5emu/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+RDMADIAG=${RDMADIAG:-$here/../../build/rdmadiag}
+if [ ! -x "$RDMADIAG" ]; then
+	echo "1..0 # SKIP no rdmadiag, build it first"
+	exit 0
+fi
+document=$scratch/document
+
+# checked NAME STATUS EXPRESSION RUN-OPTION... - of check --probe -j, whose document is "d" in the expression
+checked() {
+	local name=$1 status=$2 expression=$3 got
+	shift 3
+	"$run" "$@" "$RDMADIAG" check --probe -j --only probe-failed,probe-corrupt,probe-degraded >"$document" 2>"$scratch/out"
+	got=$?
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+found = [(f["severity"], f["id"], f["subject"]) for f in d["findings"]]
+unknown = [(m["subject"], m["reason"]) for m in d["not_collected"] if m["what"] == "probe"]
+print(sys.argv[3], "instead of", sys.argv[4], found, unknown)
+sys.exit(not (eval(sys.argv[2]) and sys.argv[3] == sys.argv[4]))' "$document" "$expression" "$got" "$status" >>"$scratch/out" 2>&1
+	ok $? "$name" "$scratch/out"
+	"$here/../schema/validate" "$RDMADIAG" "$document" >"$scratch/out" 2>&1
+	ok $? "$name: the document is valid" "$scratch/out"
+}
+
+checked "two devices that work" 0 'not found and not unknown' --device mlx5_0 --device mlx5_1
+checked "a completion that does not come" 1 'found == [("error", "probe-failed", "mlx5_0/1")] and not unknown' --fault no-cqe
+checked "a completion with an error, on both ports" 1 '[f[2] for f in found] == ["mlx5_0/1", "mlx5_0/2"]' \
+	--device mlx5_0:ports=2 --fault error:13:88
+said=$("$run" --fault no-cqe "$RDMADIAG" check --probe --nagios --only probe-failed 2>&1)
+[ $? -eq 2 ] && grep -q "^RDMA CRITICAL - .*mlx5_0/1: a loopback probe stalled" <<<"$said"
+ok $? "--nagios: it is critical"
+finish
