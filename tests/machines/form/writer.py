@@ -522,13 +522,11 @@ def write_rdma_netlink(out, machine):
                 out.put(f"{base}/stat.{device.index}.{port.number}", netlink.rdma_statistics(device, port))
 
 
-ADDRESS_FLAGS = {"tentative": 0x40, "dadfailed": 0x48, "deprecated": 0xa0, "secondary": 0x81}
-
-
 def address_flags(net, interface):
+    """IFA_F_*; DAD of an address that failed stays tentative."""
     flags = 0
-    for key, bits in ADDRESS_FLAGS.items():
-        flags |= bits if any(interface == ipaddress.ip_interface(text) for text in getattr(net, key)) else 0
+    for texts, bits in (net.tentative, 0x40), (net.dadfailed, 0x48), (net.deprecated, 0xa0), (net.secondary, 0x81):
+        flags |= bits if any(interface == ipaddress.ip_interface(text) for text in texts) else 0
     return flags or 0x80
 
 
