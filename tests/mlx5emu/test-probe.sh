@@ -93,6 +93,16 @@ probe "success: many requests, the rings go round" ok "" "--count 300" evidence.
 for op in write-imm send read; do
 	probe "success: $op" ok "" "--op $op" $by=devx evidence.observers.wqe=mlx5dv
 done
+for op in write write-imm send read; do
+	probe "success: $op by the ibv_wr_* calls" ok "$two" "$between --op $op --api wr --count 20 --batch 4" request.api=wr \
+		evidence.operations_completed=40 $o.0.payload_verified=true $o.0.doorbell_recorded=true
+done
+for op in write send; do
+	probe "success: $op by the ibv_wr_* calls, inline" ok "$two" "$between --op $op --api wr --inline --size 64" \
+		$o.0.payload_verified=true
+	probe "success: $op by the ibv_wr_* calls, inline, in pieces" ok "$two" "$between --op $op --api wr --inline --sges 3 --size 64" \
+		$o.0.payload_verified=true
+done
 
 # ---- stalls: one for each place, each by each way to the device, and by none
 #      stall FAULT SAW EXECUTED ACKNOWLEDGED WRITTEN CANDIDATES
