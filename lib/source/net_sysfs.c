@@ -245,13 +245,14 @@ void net_sysfs_locate(struct origin *origin, struct host *host, struct netdev *n
 /* -1 and EINVAL are the kernel's "unknown" (net-sysfs.c, speed_show): no link, or no such thing. */
 void net_sysfs_complete(struct origin *origin, struct host *host, struct netdev *netdev)
 {
-	(void)host;
 	if (netdev->speed_mbps.known || netdev->kind == LINK_DUMMY || netdev->kind == LINK_LOOPBACK)
 		return;
 	about(origin, netdev);
 	struct num speed = net_number(origin, netdev, "speed");
 	if (speed.known && speed.value > 0 && speed.value != UINT32_MAX)
 		netdev->speed_mbps = speed;
+	else if (!speed.known && errno != EINVAL && errno != EOPNOTSUPP)
+		sysfs_missing(host, "speed_mbps", origin_subject(origin), errno);
 }
 
 void net_sysfs_dev_port(struct origin *origin, struct netdev *netdev)

@@ -157,8 +157,11 @@ static int read_node(struct origin *origin, struct host *host, int64_t id)
 	if (!node->cpus)
 		sysfs_missing(host, "cpus", node_subject(host, node), errno);
 	snprintf(path, sizeof(path), NODES "/node%d/meminfo", (int)id);
-	if (origin_read(origin, path, meminfo, sizeof(meminfo)) > 0)
+	ssize_t length = origin_read(origin, path, meminfo, sizeof(meminfo));
+	if (length > 0)
 		node->memory_bytes = numa_memory_bytes(meminfo);
+	else if (length < 0)
+		sysfs_missing(host, "memory_bytes", node_subject(host, node), (int)-length);
 	read_packages(origin, host, node->cpus);
 	node->package = numa_package_of_cpus(host, node->cpus);
 	if (!node->package.known && node->cpus && *node->cpus)

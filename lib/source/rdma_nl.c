@@ -276,15 +276,19 @@ bool rdma_nl_is_partial(const struct host *host)
 typedef int (*parse_reply)(const void *data, size_t length, struct host *host, struct rdma_device *device);
 
 /* What it means that a request about a device was not answered. */
-typedef void note_failure(struct rdma_device *device, int error);
+typedef void note_failure(struct host *host, struct rdma_device *device, int error);
 
-static void no_ports(struct rdma_device *device, int error)
+/* What a kernel does not know it need not be told for; what blocks is told as such. */
+static void no_ports(struct host *host, struct rdma_device *device, int error)
 {
-	(void)device, (void)error;
+	if (error != -ETIMEDOUT && error != -EOPNOTSUPP && error != -EINVAL && error != -ENOENT)
+		report_missing(&host->report, "netlink", device->name, error,
+		        "RDMA_NLDEV_CMD_PORT_GET: %s; its ports are read from sysfs", strerror(-error));
 }
 
-static void no_chardev(struct rdma_device *device, int error)
+static void no_chardev(struct host *host, struct rdma_device *device, int error)
 {
+	(void)host;
 	device->uverbs.asked = error;
 }
 
@@ -334,7 +338,7 @@ static void parse_each(struct each_device *each)
 {
 	for (size_t i = 0; i < each->host->devices.count; i++)
 		if (each->nl[i].error)
-			each->failed(each->host->devices.items[i], each->nl[i].error);
+			each->failed(each->host, each->host->devices.items[i], each->nl[i].error);
 		else
 			each->parse(each->nl[i].reply, each->nl[i].length, each->host, each->host->devices.items[i]);
 }
@@ -390,7 +394,7 @@ static int read_chardevs(struct origin *origin, struct host *host)
 		return read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev, no_chardev);
 	/* Was not there, or was not answered: only the first says that no device has one. */
 	list_each(device, &host->devices)
-		no_chardev(device, error);
+		no_chardev(host, device, error);
 	return 0;
 }
 
