@@ -4,7 +4,10 @@
 #include "report/redact_text.h"
 
 #include <endian.h>
+#include <linux/dcbnl.h>
+#include <linux/devlink.h>
 #include <linux/fib_rules.h>
+#include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
@@ -204,6 +207,51 @@ static const struct attribute_rule rdma_rules[] = {
 };
 static const struct attribute_table rdma = TABLE(KEEP, rdma_rules);
 
+/* ---- settings of ports: numbers, and the name of the netdev ---- */
+
+static const struct attribute_rule dcb_rules[] = {
+	{ DCB_ATTR_IFNAME, TEXT, NULL },
+	{ DCB_ATTR_IEEE, KEEP, NULL },
+	{ DCB_ATTR_DCBX, KEEP, NULL },
+};
+static const struct attribute_table dcb = TABLE(DROP, dcb_rules);
+
+/* ---- generic netlink, what is asked of each family ---- */
+
+static const struct attribute_rule family_rules[] = {
+	{ CTRL_ATTR_FAMILY_ID, KEEP, NULL },
+	{ CTRL_ATTR_FAMILY_NAME, KEEP, NULL },
+	{ CTRL_ATTR_VERSION, KEEP, NULL },
+};
+static const struct attribute_table family = TABLE(DROP, family_rules);
+
+/* The first attribute of every answer is the header, in which the second is the name; others are numbers and bits. */
+static const struct attribute_rule ethtool_header_rules[] = { { 1, KEEP, NULL }, { 2, TEXT, NULL }, { 3, KEEP, NULL } };
+static const struct attribute_table ethtool_header = TABLE(DROP, ethtool_header_rules);
+static const struct attribute_rule ethtool_rules[] = {
+	{ 1, NEST, &ethtool_header },
+	{ 2, KEEP, NULL },
+	{ 3, KEEP, NULL },
+	{ 4, KEEP, NULL },
+	{ 5, KEEP, NULL },
+};
+static const struct attribute_table ethtool = TABLE(DROP, ethtool_rules);
+
+static const struct attribute_rule reporter_rules[] = {
+	{ DEVLINK_ATTR_HEALTH_REPORTER_NAME, TEXT, NULL },
+	{ DEVLINK_ATTR_HEALTH_REPORTER_STATE, KEEP, NULL },
+	{ DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, KEEP, NULL },
+	{ DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, KEEP, NULL },
+};
+static const struct attribute_table reporter = TABLE(DROP, reporter_rules);
+static const struct attribute_rule devlink_rules[] = {
+	{ DEVLINK_ATTR_BUS_NAME, TEXT, NULL },
+	{ DEVLINK_ATTR_DEV_NAME, TEXT, NULL },
+	{ DEVLINK_ATTR_PORT_INDEX, KEEP, NULL },
+	{ DEVLINK_ATTR_HEALTH_REPORTER, NEST, &reporter },
+};
+static const struct attribute_table devlink = TABLE(DROP, devlink_rules);
+
 /* ---- one attribute ---- */
 
 static void redact_attributes(
@@ -382,11 +430,10 @@ struct message_rule {
 };
 
 static const struct message_rule route_messages[] = {
-	{ RTM_NEWLINK, sizeof(struct ifinfomsg), &link },
-	{ RTM_NEWADDR, sizeof(struct ifaddrmsg), &address },
-	{ RTM_NEWROUTE, sizeof(struct rtmsg), &route },
-	{ RTM_NEWNEIGH, sizeof(struct ndmsg), &neighbour },
+	{ RTM_NEWLINK, sizeof(struct ifinfomsg), &link }, { RTM_NEWADDR, sizeof(struct ifaddrmsg), &address },
+	{ RTM_NEWROUTE, sizeof(struct rtmsg), &route }, { RTM_NEWNEIGH, sizeof(struct ndmsg), &neighbour },
 	{ RTM_NEWRULE, sizeof(struct rtmsg), &rule },
+	{ RTM_GETDCB, sizeof(struct dcbmsg), &dcb }, /* the answer has the request's type */
 };
 
 static void redact_message(
@@ -447,6 +494,34 @@ static const struct message_rule *find_no_message(unsigned short type)
 {
 	(void)type;
 	return NULL;
+}
+
+/* Types of generic netlink are numbers of families, which differ from boot to boot; below them are control messages. */
+#define GENERIC(family_)                                                                                               \
+	static const struct message_rule *find_##family_##_message(unsigned short type)                                \
+	{                                                                                                              \
+		static const struct message_rule how = { 0, GENL_HDRLEN, &family_ };                                   \
+		return type >= NLMSG_MIN_TYPE ? &how : NULL;                                                           \
+	}
+GENERIC(family)
+GENERIC(ethtool)
+GENERIC(devlink)
+
+void redact_netlink_generic(struct pseudonyms *pseudonyms, const char *name, unsigned char *messages, size_t length)
+{
+	static const struct {
+		const char *begin;
+		find_message find;
+	} requests[] = {
+		{ "family.", find_family_message },
+		{ "ethtool-", find_ethtool_message },
+		{ "devlink-", find_devlink_message },
+	};
+	find_message find = find_no_message;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		if (!strncmp(name, requests[i].begin, strlen(requests[i].begin)))
+			find = requests[i].find;
+	redact_messages(pseudonyms, messages, length, find);
 }
 
 void redact_netlink_other(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length)

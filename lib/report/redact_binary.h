@@ -14,6 +14,9 @@
 void redact_netlink_route(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
 void redact_netlink_rdma(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
 
+/* Messages of NETLINK_GENERIC; `name` of the request says which family answered. What is not known becomes empty. */
+void redact_netlink_generic(struct pseudonyms *pseudonyms, const char *name, unsigned char *messages, size_t length);
+
 /* Messages of another protocol: what is not known may hold anything, so all become empty. */
 void redact_netlink_other(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
 

@@ -131,10 +131,13 @@ static char *redact_contents(
         struct pseudonyms *pseudonyms, const char *path, const char *data, size_t length, size_t *new_length)
 {
 	redact_in_place in_place = binary_kind(path);
+	bool generic = begins(path, SNAPSHOT_NETLINK "/generic/");
 	*new_length = length;
-	if (in_place) {
+	if (in_place || generic) {
 		char *changed = copy(data, length);
-		if (changed)
+		if (changed && generic)
+			redact_netlink_generic(pseudonyms, strrchr(path, '/') + 1, (unsigned char *)changed, length);
+		else if (changed)
 			in_place(pseudonyms, (unsigned char *)changed, length);
 		return changed;
 	}
