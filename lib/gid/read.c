@@ -12,6 +12,7 @@
 #include "gid/address.h"
 #include "gid/subnet.h"
 #include "source/collect.h"
+#include "source/sysfs.h"
 #include "source/verbs.h"
 
 #include <errno.h>
@@ -194,13 +195,22 @@ static void read_type(struct reader *reader, struct gid_entry *entry)
 		report_missing(&reader->host->report, "type", reader->subject, 0, "unknown type '%s'", text);
 }
 
-/* EINVAL: the entry has no netdev; ENOENT: the kernel does not tell. */
-static void read_netdev(struct reader *reader, struct gid_entry *entry)
+/* The name into the entry, and what read(2) said. EINVAL: it has no netdev; ENOENT: the kernel does not tell. */
+static ssize_t read_netdev_name(struct reader *reader, struct gid_entry *entry)
 {
 	char text[TEXT_SIZE];
 	ssize_t length = read_attribute(reader, "gid_attrs/ndevs", entry->index.value, text, sizeof(text));
-	entry->seen = length >= 0 || length == -EINVAL ? FLAG_YES : FLAG_UNKNOWN;
 	entry->seen_netdev = length > 0 && text[0] ? arena_strdup(reader->host->arena, text) : NULL;
+	bool out_of_memory = length > 0 && text[0] && !entry->seen_netdev;
+	if (out_of_memory || (length < 0 && length != -EINVAL))
+		sysfs_missing(reader->host, "netdev", reader->subject, out_of_memory ? ENOMEM : (int)-length);
+	return length;
+}
+
+static void read_netdev(struct reader *reader, struct gid_entry *entry)
+{
+	ssize_t length = read_netdev_name(reader, entry);
+	entry->seen = length >= 0 || length == -EINVAL ? FLAG_YES : FLAG_UNKNOWN;
 }
 
 /* 1: the device does not answer any more. */
@@ -296,10 +306,7 @@ static void set_verbs_netdev(struct reader *reader, struct gid_entry *entry, con
 		entry->seen_netdev = netdev->name;
 		return;
 	}
-	char text[TEXT_SIZE];
-	ssize_t length = read_attribute(reader, "gid_attrs/ndevs", entry->index.value, text, sizeof(text));
-	if (length > 0 && text[0])
-		entry->seen_netdev = arena_strdup(reader->host->arena, text);
+	read_netdev_name(reader, entry);
 }
 
 static int add_verbs_gid(struct reader *reader, const struct verbs_gid *gid)

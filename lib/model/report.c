@@ -69,9 +69,11 @@ struct finding *report_finding(
 	finding->message = arena_vprintf(report->arena, message, args);
 	va_end(args);
 	finding->severity = (int)severity;
-	finding->subject = arena_strdup(report->arena, subject);
+	const char *copy = arena_strdup(report->arena, subject);
+	finding->subject = copy ? copy : "?"; /* out of memory, which is told elsewhere: no finding is lost for that */
+	finding->message = finding->message ? finding->message : "";
 	finding->id = id;
-	if (finding->subject)
+	if (copy)
 		(void)index_add(report->arena, &report->known_findings, hash_of((struct pair){ id, subject }), finding);
 	return finding;
 }

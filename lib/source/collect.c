@@ -70,6 +70,9 @@ static void read_links(struct origin *origin, struct host *host)
 		host->netdevs.count = 0;
 		host->netdev_names = host->netdev_numbers = (struct index){ 0 };
 		host->link_source = SOURCE_SYSFS;
+		if (error == -ENOMEM)
+			report_missing(&host->report, "links", "host", error,
+			        "RTM_GETLINK: %s, netdevs are read from sysfs", strerror(-error));
 		int failed = net_sysfs_list(origin, host);
 		if (failed)
 			report_missing(&host->report, "netdevs", "host", failed, NULL);

@@ -186,8 +186,11 @@ static void read_vlans(struct origin *origin, struct host *host)
 {
 	autofree char *text = NULL;
 	size_t length;
-	if (origin_read_all(origin, "proc/net/vlan/config", &text, &length))
+	int error = origin_read_all(origin, "proc/net/vlan/config", &text, &length);
+	if (error) {
+		sysfs_missing(host, "vlan_id", "host", -error);
 		return;
+	}
 	char name[IFNAMSIZ];
 	unsigned int id;
 	for (char *save = NULL, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {

@@ -15,8 +15,10 @@ limit=60 report_limit=120
 # The same commands of these devices, with nothing that blocks: what has to be there of the device that is well.
 devices="--device mlx5_0 --device mlx5_1"
 
-# command NAME FAULT COMMAND: JSON, or the archive of report, into $scratch/NAME; its status into NAME.status
-command() {
+# result_of NAME FAULT COMMAND: JSON, or the archive of report, into $scratch/NAME; its status into NAME.status
+# Called through meanwhile.
+# shellcheck disable=SC2317
+result_of() {
 	local out=$scratch/$1 options="$devices${2:+ --fault $2}" seconds=$limit arguments=("$3" -j)
 	[ "$3" = report ] && arguments=(report --stdout) seconds=$report_limit
 	# word splitting is wanted
@@ -26,13 +28,14 @@ command() {
 }
 
 # judge NAME FAULT COMMAND STRUCK: STRUCK is the word of not_collected that the fault must leave there
+# shellcheck disable=SC2317
 judge() {
-	command "$1" "$2" "$3"
+	result_of "$1" "$2" "$3"
 	python3 "$here/blocked.py" "$3" "$scratch/$1" "$scratch/well-$3" "$4"
 }
 
 for what in topo gid check report; do
-	meanwhile "$what with nothing that blocks" command "well-$what" "" $what
+	meanwhile "$what with nothing that blocks" result_of "well-$what" "" $what
 done
 settle
 n=0

@@ -2,6 +2,8 @@
 /* The arena: zeroed, shared with a child, consistent when the writer dies, exhausted without a crash. */
 #include "unit.h"
 
+#include "model/report.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,12 +94,35 @@ static void a_killed_writer_leaves_a_consistent_list(void **state)
 	arena_free(arena);
 }
 
+/* What sorts and prints findings needs no look whether their texts are there. */
+static void findings_have_texts_without_memory(void **state)
+{
+	(void)state;
+	unsigned int nameless = 0;
+	char subject[512] = "";
+	for (size_t length = 1; length < sizeof(subject); length++) {
+		struct arena *arena = arena_new(4096);
+		struct report report = { .arena = arena };
+		subject[length - 1] = 'x';
+		while (report_finding(&report, "gid-none", SEVERITY_INFO, subject, "m"))
+			continue;
+		list_each(finding, &report.findings) {
+			assert_non_null(finding->subject);
+			assert_non_null(finding->message);
+			nameless += !strcmp(finding->subject, "?");
+		}
+		arena_free(arena);
+	}
+	assert_true(nameless > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elements_never_move),
 		cmocka_unit_test(texts_are_copied),
 		cmocka_unit_test(exhaustion_is_an_answer),
+		cmocka_unit_test(findings_have_texts_without_memory),
 		cmocka_unit_test(a_killed_writer_leaves_a_consistent_list),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
