@@ -171,6 +171,27 @@ static void test_options(void **state)
 	arena_free(arena);
 }
 
+static void test_events(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	char line[256], *text = print(document, (struct probe_print_options){ .verbose = true });
+	assert_null(strstr(text, "Asynchronous events"));
+	free(text);
+	struct async_event *event = list_add(arena, &document->evidence.async_events);
+	*event = (struct async_event){ .side = SIDE_REMOTE, .event = "PORT_ERR", .t_ns = num(2500000) };
+	event = list_add(arena, &document->evidence.async_events);
+	*event = (struct async_event){ .side = SIDE_LOCAL, .event = "NO_SUCH" };
+	text = print(document, (struct probe_print_options){ .verbose = true });
+	assert_non_null(strstr(text, "\nAsynchronous events:\n"));
+	assert_non_null(strstr(line_of(text, "  PORT_ERR  The port went down.", line), "remote      2.50 ms  "));
+	assert_non_null(strstr(line_of(text, "  NO_SUCH  not in this program's tables", line), "local             -"));
+	free(text);
+	arena_free(arena);
+}
+
 static void test_empty(void **state)
 {
 	(void)state;
@@ -203,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_duration),
 	};
