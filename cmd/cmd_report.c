@@ -146,9 +146,38 @@ static int add_outputs(struct making *making)
 	return result;
 }
 
+/* A member of the earlier report that is reported again: 1 it is there, 0 it is not, or a negative errno. */
+static int add_earlier(struct making *making, const char *name, const char *command)
+{
+	char path[128];
+	autofree char *text = NULL;
+	size_t length;
+	struct error ignored = { 0 };
+	autocall(origin_closep) struct origin *origin = origin_snapshot(making->common->from, &ignored);
+	snprintf(path, sizeof(path), DOCUMENTS "/%s", name);
+	if (!origin || origin_read_all(origin, path, &text, &length))
+		return 0;
+	int result = write_member(making, name, text);
+	if (result)
+		return result;
+	add_member(making, name, command, (struct num){ 0 });
+	return 1;
+}
+
+static int add_earlier_probe(struct making *making)
+{
+	int result = add_earlier(making, "probe.json", "rdmadiag probe -p");
+	making->probe = result > 0;
+	if (!result)
+		leave_out(making, "a probe: the snapshot has none, and cannot be probed");
+	return result < 0 ? result : 0;
+}
+
 static int add_probe(struct making *making)
 {
 	static const struct output probe = { &probe_command, "probe.json", "rdmadiag probe -p", { "-p" } };
+	if (making->common->from)
+		return add_earlier_probe(making);
 	if (making->probe)
 		return add_output(making, &probe, NULL);
 	leave_out(making, "a probe: it was not asked for (--probe)");
@@ -169,8 +198,10 @@ static int add_kernel_log(struct making *making)
 	char path[PATH_MAX];
 	size_t kept, seen;
 	if (making->common->from) {
-		leave_out(making, "kernel messages: a snapshot has none");
-		return 0;
+		int result = add_earlier(making, "kernel.log", NULL);
+		if (!result)
+			leave_out(making, "kernel messages: the snapshot has none");
+		return result < 0 ? result : 0;
 	}
 	document_path(making, "kernel.log", path);
 	autofclose FILE *file = fopen(path, "we");

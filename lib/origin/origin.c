@@ -104,9 +104,11 @@ static void conclude(struct origin *origin)
 
 /* ---- files ---- */
 
+/* "report/" holds what `report` put beside a snapshot. */
 static bool is_clean(const char *path)
 {
-	if (strncmp(path, "sys", 3) && strncmp(path, "proc", 4) && strncmp(path, "dev", 3))
+	if (strncmp(path, "sys", 3) && strncmp(path, "proc", 4) && strncmp(path, "dev", 3) &&
+	        strncmp(path, "report/", 7))
 		return false;
 	for (const char *part = path; part; part = strchr(part, '/')) {
 		part += *part == '/';

@@ -39,6 +39,24 @@ ok "report.json is valid" "$here/../schema/validate" "$RDMADIAG" rdmadiag-report
 like "$(cat rdmadiag-report/report/report.json)" "\"rdmadiag\": \"$(cat "$here/../../VERSION")\"" "it has the version"
 ok "README.txt" grep -q -- "--from" rdmadiag-report/report/README.txt
 
+# ---- a report of a report has what only the first could collect
+echo "mlx5_core 0000:17:00.0: message of 192.0.2.77" >rdmadiag-report/report/kernel.log
+"$RDMADIAG" probe -p --judge "$here/../evidence/$(cd "$here/../evidence" && printf '%s\n' *.json | head -n 1)" >rdmadiag-report/report/probe.json
+tar -czf again.tar.gz rdmadiag-report
+status_is 0 "a report of a report" "$RDMADIAG" report --from again.tar.gz -o second.tar.gz
+unlike "$output" "left out: (kernel messages|a probe)" "leaves out neither kernel messages nor probe"
+mkdir second third
+tar -xf second.tar.gz -C second
+ok "kernel.log is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/kernel.log
+ok "probe.json is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/probe.json
+like "$(cat second/rdmadiag-report/report/probe.txt)" "^Verdict: " "and its text is there"
+ok "its report.json is valid" "$here/../schema/validate" "$RDMADIAG" second/rdmadiag-report/report/report.json
+"$RDMADIAG" report --redact --from again.tar.gz -o third.tar.gz >/dev/null
+tar -xf third.tar.gz -C third
+like "$(cat third/rdmadiag-report/report/kernel.log)" "message of [0-9.]+$" "a redacted one has them too"
+unlike "$(cat third/rdmadiag-report/report/kernel.log)" "192.0.2.77" "with pseudonyms"
+ok "probe.json is valid" "$here/../schema/validate" "$RDMADIAG" third/rdmadiag-report/report/probe.json
+
 # ---- files that cannot be, and files that are there
 echo before >there.tar.gz
 ln -s there.tar.gz link.tar.gz
