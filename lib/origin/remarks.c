@@ -94,12 +94,12 @@ int remarks_apply(struct node *directory)
 	int result = 0;
 	const struct remarks *last = directory->remarks, *remarks = last;
 	directory->remarks = NULL;
-	while (remarks && !result) {
+	if (!last)
+		return 0;
+	do {
 		remarks = remarks->next;
 		result = apply_lines(remarks, directory);
-		if (remarks == last)
-			break;
-	}
+	} while (!result && remarks != last);
 	return result;
 }
 

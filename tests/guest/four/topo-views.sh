@@ -57,9 +57,9 @@ holds "and of one that has not" "$(netdev nic3)['pause'] is None"
 holds "counters of sysfs" "[c['value'] for c in $(netdev nic0)['counters'] if c['name'] == 'rx_crc_errors'] == [0]"
 virtio=$(basename "$(readlink -f /sys/class/net/nic3/device/..)")
 functions="[x for x in d['health']['functions'] if x['address'] == '$virtio'][0]"
-holds "the vectors of virtio by their names" "any(i['completion'] for i in $functions['interrupts']) and any(not i['completion'] for i in $functions['interrupts'])"
+holds "the vectors of virtio by their names" "any(i['completion'] for i in ${functions}['interrupts']) and any(not i['completion'] for i in ${functions}['interrupts'])"
 holds "as many as msi_irqs and /proc/interrupts have" \
-	"len($functions['interrupts']) == $(for irq in /sys/bus/pci/devices/"$virtio"/msi_irqs/*; do grep -c "^ *${irq##*/}:" /proc/interrupts; done | grep -c 1)"
+	"len(${functions}['interrupts']) == $(for irq in /sys/bus/pci/devices/"$virtio"/msi_irqs/*; do grep -c "^ *${irq##*/}:" /proc/interrupts; done | grep -c 1)"
 
 # ---- a capture replays all of it
 
@@ -69,6 +69,6 @@ document=$("$RDMADIAG" topo -j --matrix --health --from /tmp/node)
 holds "the matrix replays" "$(between nic2 nvme0) == 'PIX'"
 holds "pause replays" "$(netdev nic0)['pause'] is not None"
 holds "no DCB replays" "missing('qos', 'net:nic0')['errno'] == 95"
-holds "interrupts replay" "any(i['completion'] for i in $functions['interrupts'])"
+holds "interrupts replay" "any(i['completion'] for i in ${functions}['interrupts'])"
 rm -rf /tmp/node
 done_testing

@@ -44,7 +44,7 @@ compile() {
 if command -v strace >/dev/null; then
 	strace -f -qq -e trace=openat -o /tmp/opened "$RDMADIAG" gid -j rxe0 >/dev/null
 	for library in libarchive libxml2 libnuma libhwloc; do
-		is "$(grep -c "/$library[.]so.* = [0-9]" /tmp/opened)" 0 "$library is not loaded"
+		is "$(grep -c "/${library}[.]so.* = [0-9]" /tmp/opened)" 0 "$library is not loaded"
 	done
 	is "$(grep -c 'modalias' /tmp/opened)" 0 "no driver is matched by what sysfs says"
 fi

@@ -19,7 +19,7 @@ within_host() {
 }
 
 hit() {
-	local op=(write write send read) size=(64 64,4096 9000)
+	local op=(write write send read) size=(64 "64,4096" 9000)
 	local options=(--op "${op[RANDOM % 4]}" --size "${size[RANDOM % 3]}" --count $((RANDOM % 3 + 1)))
 	case $1 in
 	drop-in) drop input; within_host "${options[@]}"; undrop; judged "$1 ${options[*]}" "network configuration" ;;
