@@ -55,7 +55,8 @@ __attribute__((format(printf, 5, 6))) void report_evidence(
 bool report_has_finding(const struct report *report, const char *id, const char *subject);
 void report_advice(struct finding *finding, const char *advice); /* advice: static text, or from the arena */
 
-/* What found no room in the memory of the model is unknown too: says so, once. To be called before the report is shown. */
+/* What found no room in the memory of the model is unknown too: says so, once. To be called before the report is shown.
+ */
 void report_exhaustion(struct report *report);
 
 /*

@@ -117,10 +117,10 @@ struct nl_request {
 };
 
 /*
- * Sends `count` requests on the origin's one socket of `protocol` (NETLINK_RDMA, NETLINK_ROUTE, NETLINK_GENERIC) and reads all replies.
- * Requests that are not dumps go out together. Dumps that the kernel marks as interrupted are repeated (and given back
- * as they are after some tries). 0, or a negative errno when no request was answered; the caller frees with
- * nl_requests_free().
+ * Sends `count` requests on the origin's one socket of `protocol` (NETLINK_RDMA, NETLINK_ROUTE, NETLINK_GENERIC) and
+ * reads all replies. Requests that are not dumps go out together. Dumps that the kernel marks as interrupted are
+ * repeated (and given back as they are after some tries). 0, or a negative errno when no request was answered; the
+ * caller frees with nl_requests_free().
  */
 int origin_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
 void nl_requests_free(struct nl_request *requests, size_t count);

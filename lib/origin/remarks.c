@@ -23,7 +23,8 @@ struct remark {
 
 static int damaged(const struct remarks_file *file, const char *line, struct error *error, const char *reason)
 {
-	return error_say(error, -EINVAL, "%s: %s: \"%.200s\": %s", file->path, file->name, line, reason);
+	error_say(error, -EINVAL, "%s: %s: \"%.200s\": %s", file->path, file->name, line, reason);
+	return -EINVAL;
 }
 
 /* "22 sys/class/infiniband/mlx5_0/ports/1/rate" */

@@ -23,8 +23,8 @@ struct node {
 	int error;        /* positive errno that reading or entering it answers, 0: none */
 	const char *data; /* of a file: contents, NULL: not in memory; of a link: its target */
 	size_t length;
-	bool unread;              /* a directory whose names were not read yet, see tree_open() */
-	struct remarks *remarks;  /* of an unread directory: what the snapshot says of its names, see remarks.h */
+	bool unread;             /* a directory whose names were not read yet, see tree_open() */
+	struct remarks *remarks; /* of an unread directory: what the snapshot says of its names, see remarks.h */
 };
 
 struct tree;

@@ -33,7 +33,9 @@ static int read_gids(struct origin *origin, struct host *host, void *data)
 
 int record_snapshot(struct origin *origin, struct host *host, struct record_result *result)
 {
-	struct collect_options options = { .verbs = VERBS_PORTS, .neighbours = true, .health = true, .more = read_gids };
+	struct collect_options options = {
+		.verbs = VERBS_PORTS, .neighbours = true, .health = true, .more = read_gids
+	};
 	int collected = collect_host(origin, host, &options, &result->collecting);
 	if (collected == -ENODEV)
 		report_missing(&host->report, "devices", "host", collected, "%s", result->collecting.text);
