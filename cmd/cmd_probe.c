@@ -217,8 +217,8 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 		return 1 + usage_error(command, "no memory");
 	if (settings_check(&arguments->settings, &error))
 		return 1 + usage_error(command, "%s", error.text);
-	if (common->from)
-		return 1 + usage_error(command, "a probe needs a live host; --judge takes a recorded document");
+	if (common->from && arguments->judge)
+		return 1 + usage_error(command, "one of --from and --judge");
 	return 0;
 }
 
@@ -237,24 +237,57 @@ static int status_of(const struct probe_document *document)
 	}
 }
 
-/* ---- --judge ---- */
+/* ---- --judge, and the probe of a report ---- */
+
+static int has_evidence(json_object *object, const char *path, struct error *error)
+{
+	json_object *evidence;
+	if (json_object_object_get_ex(object, "evidence", &evidence))
+		return 0;
+	return error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", path);
+}
 
 static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
 {
-	json_object *object, *evidence;
+	json_object *object;
 	int result = json_read_file(path, &probe_record, arena, document, &object, error);
-	if (!result && !json_object_object_get_ex(object, "evidence", &evidence))
-		result = error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", path);
+	if (!result)
+		result = has_evidence(object, path, error);
 	json_object_put(object);
 	return result;
 }
 
-static int judge_file(const struct probe_arguments *arguments, const struct common_options *common)
+/* What `report --probe` left in its archive. */
+static int read_recorded(
+        const char *snapshot, struct arena *arena, struct probe_document *document, struct error *error)
+{
+	static const char name[] = "report/probe.json";
+	autocall(origin_closep) struct origin *origin = origin_snapshot(snapshot, error);
+	autofree char *text = NULL;
+	size_t length;
+	if (!origin)
+		return error->code;
+	int result = origin_read_all(origin, name, &text, &length);
+	if (result == -ENOENT)
+		return error_say(
+		        error, result, "%s: holds no probe (report --probe); only a live host can be probed", snapshot);
+	if (result)
+		return error_set(error, result, "%s: %s", snapshot, name);
+	json_object *object = json_parse(text, length, name, error);
+	result = object ? has_evidence(object, name, error) : error->code;
+	if (!result)
+		result = record_from_json(&probe_record, object, arena, document, error);
+	json_object_put(object);
+	return result;
+}
+
+static int judge_recorded(const struct probe_arguments *arguments, const struct common_options *common)
 {
 	struct report report = { .arena = arguments->arena };
 	struct probe_document document = { .report = &report };
 	struct error error = { 0 };
-	int result = read_document(arguments->judge, arguments->arena, &document, &error);
+	int result = arguments->judge ? read_document(arguments->judge, arguments->arena, &document, &error)
+	                              : read_recorded(common->from, arguments->arena, &document, &error);
 	if (result) {
 		complain("%s", error.text);
 		report_missing(&report, "evidence", "host", error.code, "%s", error.text);
@@ -474,8 +507,8 @@ static int run_probe(const struct command *command, int argc, char **argv, struc
 		return list_drills();
 	if (arguments.explains_stages)
 		return probe_explain_stages();
-	if (arguments.judge)
-		return judge_file(&arguments, common);
+	if (arguments.judge || common->from)
+		return judge_recorded(&arguments, common);
 	/* Before anything that takes time, so that no signal ends it without a document. */
 	int result = watcher_signals();
 	if (result) {

@@ -50,6 +50,10 @@ tar -xf second.tar.gz -C second
 ok "kernel.log is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/kernel.log
 ok "probe.json is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/probe.json
 like "$(cat second/rdmadiag-report/report/probe.txt)" "^Verdict: " "and its text is there"
+is "$("$RDMADIAG" probe --from second.tar.gz)" "$(cat second/rdmadiag-report/report/probe.txt)" "probe --from shows it again"
+status_is 3 "probe --from a snapshot without a probe" "$RDMADIAG" probe -j --from machine
+like "$errors" "machine: holds no probe" "says so"
+like "$output" '"schema":"rdmadiag.probe"' "and prints a document"
 ok "its report.json is valid" "$here/../schema/validate" "$RDMADIAG" second/rdmadiag-report/report/report.json
 "$RDMADIAG" report --redact --from again.tar.gz -o third.tar.gz >/dev/null
 tar -xf third.tar.gz -C third
