@@ -189,6 +189,10 @@ wire_rules() {
 	while ip rule del pref 0 2>/dev/null; do :; done
 }
 
+addresses_are_settled() {
+	[ -z "$(ip -6 addr show tentative)" ]
+}
+
 wire_arp() {
 	local nic
 	for nic in all "$@"; do

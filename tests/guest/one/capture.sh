@@ -25,6 +25,9 @@ ip addr add 2001:db8::1/64 dev dumc2 nodad
 rdma link add rxec0 type rxe netdev bondc
 rdma link add rxec1 type rxe netdev dumc2
 
+# What is live and what was captured are compared: nothing may change between the two.
+ok "no address is tentative any more" wait_for 20 addresses_are_settled
+
 dir=$(mktemp -d)
 without_origin() { sed 's/"origin":"[a-z]*"//'; }
 status_is 0 "the guest is captured" "$RDMADIAG" capture "$dir/capture"

@@ -26,6 +26,9 @@ rdma link add rxer1 type rxe netdev enx525400abcd99
 echo "rdma: test message of 192.0.2.117 on 52:54:00:ab:cd:17" >/dev/kmsg
 echo "something else of this machine" >/dev/kmsg
 
+# What is live and what was captured are compared: nothing may change between the two.
+ok "no address is tentative any more" wait_for 20 addresses_are_settled
+
 dir=$(mktemp -d)
 without_origin() { sed 's/"origin":"[a-z]*"//'; }
 status_is 0 "a report with a probe" "$RDMADIAG" report --probe -o "$dir/plain.tar.gz"
