@@ -11,6 +11,8 @@ export TMPDIR=$dir/tmp
 mkdir "$TMPDIR" "$dir/none"
 cd "$dir" || exit 1
 
+is_archive() { tar -tf "$1" >/dev/null; }
+
 status_is 2 "neither -o nor --stdout" "$RDMADIAG" report
 like "$errors" "one of -o FILE and --stdout" "says what is needed"
 status_is 2 "both" "$RDMADIAG" report -o a.tar --stdout
@@ -73,7 +75,7 @@ status_is 3 "a snapshot that is not there" "$RDMADIAG" report --from missing -o 
 like "$errors" "missing: No such file" "is named"
 is "$(cat there.tar.gz)" before "what was there stays"
 status_is 0 "a file is replaced" "$RDMADIAG" report --from machine -o there.tar.gz
-ok "by an archive" tar -tf there.tar.gz >/dev/null
+ok "by an archive" is_archive there.tar.gz
 status_is 3 "no place for temporary files" env TMPDIR="$dir/missing" "$RDMADIAG" report --from machine -o c.tar.gz
 like "$errors" "missing/rdmadiag.*No such file" "is named"
 status_is 3 "a full disk" sh -c '"$1" report --from machine --stdout >/dev/full' - "$RDMADIAG"
@@ -89,7 +91,7 @@ is "$("$RDMADIAG" check -j --from e.tar.gz | grep -o '"id":"[^"]*"' | sort)" \
 mkdir -p "$dir/none/sys/class" "$dir/none/proc"
 status_is 3 "a node without RDMA devices" "$RDMADIAG" report --from none -o f.tar.gz
 like "$errors" "no RDMA device" "says so"
-ok "and has a report" tar -tf f.tar.gz >/dev/null
+ok "and has a report" is_archive f.tar.gz
 is "$(ls -A "$TMPDIR")" "" "no temporary file is left"
 is "$(find "$dir" -maxdepth 1 -name '*.tar.gz.*')" "" "nor beside the archives"
 

@@ -68,7 +68,7 @@ probe "InfiniBand with a GID index that was asked for" ok "$ib" "-d mlx5_0 -g 0 
 	evidence.local.gid_index=0 evidence.local.gid_type=IB
 probe "InfiniBand: packets are lost" failed "$ib --fault drop,guilty=network" "-d mlx5_0 --target-device mlx5_1 --timeout 400" \
 	verdict.layer=network verdict.confidence=likely 'verdict.candidates=["network", "remote-device"]'
-probe "InfiniBand: port down" not-run,failed,stalled "$ib --fault port-down" "-d mlx5_0 --target-device mlx5_1 --timeout 400"
+probe "InfiniBand: port down" not-run,failed,stalled "$ib --fault port-down,dev=mlx5_0" "-d mlx5_0 --target-device mlx5_1 --timeout 400"
 
 o=evidence.operations s=evidence.device_samples by=evidence.observers.device
 
