@@ -11,7 +11,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tests/machines/make-snapshot hgx-eight-gpus "$work/node"
 mkdir "$work/lib"
-ok "a stand-in is built" "${CC:-cc}" -shared -fPIC -o "$work/lib/libcuda.so.1" tests/cli/stand-in/libcuda.c
+# CC may be several words
+# shellcheck disable=SC2086
+ok "a stand-in is built" ${CC:-cc} -shared -fPIC -o "$work/lib/libcuda.so.1" tests/cli/stand-in/libcuda.c
 export SYSFS_PATH=$work/node/sys
 gpu="[x['gpu'] for x in d['matrix']['devices'] if x['name'] == '%s'][0]"
 # shellcheck disable=SC2059
