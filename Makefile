@@ -100,7 +100,7 @@ MLX5_TESTS := $(sort $(wildcard $(SRC)/tests/mlx5emu/test-*.sh))
 GUEST_TESTS := $(addprefix $(SRC)/tests/guest/test-,two.sh one.sh)
 GUEST_TESTS += $(filter-out $(GUEST_TESTS) %/test-long-one.sh %/test-long-two.sh,$(sort $(wildcard $(SRC)/tests/guest/test-*.sh)))
 # What repeats the main tests with many devices, many kinds of trouble or many tries.
-LONG_TESTS := $(addprefix $(SRC)/tests/,guest/test-long-two.sh guest/test-long-one.sh mlx5emu/test-hostile.sh mlx5emu/test-clean.sh \
+LONG_TESTS := $(addprefix $(SRC)/tests/,guest/test-long-two.sh guest/test-long-one.sh guest/test-extra.sh mlx5emu/test-hostile.sh mlx5emu/test-clean.sh \
 	mlx5emu/test-campaign.sh mlx5emu/test-drills.sh mlx5emu/test-tools.sh machines/test-report machines/test-scale cli/test-hostile)
 SHORT = $(filter-out $(LONG_TESTS),$(1))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A capture of a real kernel replays as the host was seen live: soft-RoCE on a bond with a VLAN, and on a dummy.
 # shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../../lib.sh"
 
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 modprobe rdma_rxe
