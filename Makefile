@@ -110,7 +110,7 @@ check: setup-check
 	$(Q)$(RUN_TESTS) $(call SHORT,$(GUEST_TESTS) $(MLX5_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS))
 
 check-long: setup-check all
-	$(Q)$(RUN_TESTS) $(LONG_TESTS)
+	$(Q)$(RUN_TESTS) -T 2400 $(LONG_TESTS)
 
 check-unit: setup-check all unit-programs
 	$(Q)$(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS)
