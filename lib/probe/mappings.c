@@ -72,20 +72,22 @@ static bool contains(const struct mappings *mappings, const struct mapping *mapp
 static int by_offset(const void *a, const void *b)
 {
 	const struct mapping *one = a, *other = b;
+	// NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): qsort() compares what was filled
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
 size_t mappings_new(const struct mappings *before, const struct mappings *after, struct mapping *out, size_t limit)
 {
-	size_t count = 0;
+	size_t count = 0, kept = 0;
 	for (size_t i = 0; i < after->count; i++) {
 		if (contains(before, &after->entries[i]))
 			continue;
-		if (count < limit)
-			out[count] = after->entries[i];
+		if (kept < limit)
+			out[kept++] = after->entries[i];
 		count++;
 	}
-	qsort(out, count < limit ? count : limit, sizeof(*out), by_offset);
+	if (kept > 1)
+		qsort(out, kept, sizeof(*out), by_offset);
 	return count;
 }
 

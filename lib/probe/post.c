@@ -79,7 +79,7 @@ static void build_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *request)
 		ibv_wr_set_sge_list(qp, (size_t)request->num_sge, request->sg_list);
 		return;
 	}
-	struct ibv_data_buf pieces[POST_SGES_LIMIT];
+	struct ibv_data_buf pieces[POST_SGES_LIMIT] = { 0 };
 	for (int i = 0; i < request->num_sge; i++) {
 		/* The caller's own buffer, whose address the request holds as a number. */
 		void *address = (void *)(uintptr_t)request->sg_list[i].addr; // NOLINT(performance-no-int-to-ptr)

@@ -271,7 +271,7 @@ static void draw_function(const struct drawing *drawing, const struct place *pla
 	if (function->vendor.known && function->device.known)
 		snprintf(id, sizeof(id), "%04x:%04x", (unsigned int)function->vendor.value,
 		        (unsigned int)function->device.value);
-	char text[80];
+	char text[96];
 	snprintf(
 	        text, sizeof(text), "%.40s%s%s", function->driver ? function->driver : "no driver", *id ? " " : "", id);
 	svg_text(drawing->file, middle, y + 47, width - 8, &detail_font, text);
@@ -532,9 +532,10 @@ static void draw(const struct drawing *drawing, const struct place *root)
 			x += own + PAD;
 		}
 	}
-	for (uint32_t i = 0; i < drawing->bond_count; i++)
-		draw_bond(drawing, drawing->bonds[i], MARGIN + i % each * (BOND_WIDTH + PAD),
-		        y + i / each * (BOND + PAD));
+	for (uint32_t i = 0; i < drawing->bond_count; i++) {
+		uint32_t column = i % each, line = i / each;
+		draw_bond(drawing, drawing->bonds[i], MARGIN + column * (BOND_WIDTH + PAD), y + line * (BOND + PAD));
+	}
 	svg_end(drawing->file);
 }
 

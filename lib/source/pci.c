@@ -152,11 +152,12 @@ void pci_parse_config(
 	if (at && at + PCI_EXP_LNKSTA + 2 <= length) {
 		uint32_t able = long_at(config, at + PCI_EXP_LNKCAP);
 		uint16_t now = word_at(config, at + PCI_EXP_LNKSTA);
-		hop->kind = (int)kind_of_type((word_at(config, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4);
+		hop->kind = (int)kind_of_type(
+		        (word_at(config, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) / 16U /* bits 4 to 7 */);
 		hop->max_speed_mtps = speed_of_code(able & PCI_EXP_LNKCAP_SLS);
 		hop->max_width = width_of_code((able & PCI_EXP_LNKCAP_MLW) >> 4);
 		hop->speed_mtps = speed_of_code(now & PCI_EXP_LNKSTA_CLS);
-		hop->width = width_of_code((now & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT);
+		hop->width = width_of_code((now & PCI_EXP_LNKSTA_NLW) / (1U << PCI_EXP_LNKSTA_NLW_SHIFT));
 	}
 	at = find_extended(config, length, PCI_EXT_CAP_ID_ACS);
 	if (at && at + PCI_ACS_CTRL + 2 <= length)
