@@ -72,7 +72,6 @@ static bool contains(const struct mappings *mappings, const struct mapping *mapp
 static int by_offset(const void *a, const void *b)
 {
 	const struct mapping *one = a, *other = b;
-	// NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): qsort() compares what was filled
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
@@ -94,7 +93,7 @@ size_t mappings_new(const struct mappings *before, const struct mappings *after,
 const char *mappings_remember(struct mappings **mappings)
 {
 	if (!*mappings)
-		*mappings = malloc(sizeof(**mappings));
+		*mappings = calloc(1, sizeof(**mappings));
 	int result = *mappings ? mappings_read(*mappings) : -ENOMEM;
 	return result ? strerror(-result) : NULL;
 }

@@ -123,7 +123,8 @@ static int ping_socket(const struct pair *pair, bool *raw)
 	if (fd < 0)
 		return -errno;
 	/* Whole or not at all, whatever MTU the kernel has learnt for the path (ip(7)). */
-	int whole = pair->ipv6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE;
+	_Static_assert(IPV6_PMTUDISC_PROBE == IP_PMTUDISC_PROBE, "one value for both families");
+	int whole = IP_PMTUDISC_PROBE;
 	if (setsockopt(fd, pair->ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, pair->ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
 	            &whole, sizeof(whole)) ||
 	        bind(fd, &pair->from.any, pair->length)) {
@@ -158,7 +159,8 @@ static enum flag ping(const struct pair *pair, size_t size, int *error)
 	*error = fd < 0 ? fd : 0;
 	if (fd < 0)
 		return FLAG_UNKNOWN;
-	for (uint16_t sequence = 1; sequence <= SEQUENCES; sequence++) {
+	for (unsigned int number = 1; number <= SEQUENCES; number++) {
+		uint16_t sequence = (uint16_t)number;
 		echo_fill(packet, size, pair->ipv6, id, sequence);
 		/* Too long for the netdev (EMSGSIZE), or no way there: it does not pass. */
 		if (sendto(fd, packet, size, 0, &pair->to.any, pair->length) >= 0 &&

@@ -500,7 +500,7 @@ static const struct message_rule *find_no_message(unsigned short type)
 #define GENERIC(family_)                                                                                               \
 	static const struct message_rule *find_##family_##_message(unsigned short type)                                \
 	{                                                                                                              \
-		static const struct message_rule how = { 0, GENL_HDRLEN, &family_ };                                   \
+		static const struct message_rule how = { 0, GENL_HDRLEN, &(family_) };                                 \
 		return type >= NLMSG_MIN_TYPE ? &how : NULL;                                                           \
 	}
 GENERIC(family)

@@ -35,12 +35,16 @@ _Static_assert(sizeof(struct calls) == sizeof(names), "a name for each call");
 static int load(struct calls *calls, struct error *error)
 {
 	void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return error_say(error, -ENOPKG, "libhwloc: %s", dlerror());
+	if (!library) {
+		error_say(error, -ENOPKG, "libhwloc: %s", dlerror());
+		return -ENOPKG;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		void *address = dlsym(library, names[i]);
-		if (!address)
-			return error_say(error, -ENOPKG, "libhwloc: it has no %s", names[i]);
+		if (!address) {
+			error_say(error, -ENOPKG, "libhwloc: it has no %s", names[i]);
+			return -ENOPKG;
+		}
 		memcpy((char *)calls + i * sizeof(address), &address, sizeof(address));
 	}
 	return 0;
@@ -61,7 +65,7 @@ static int add_package(
 
 int hwloc_read_packages(struct arena *arena, struct package_list *packages, struct error *error)
 {
-	struct calls calls;
+	struct calls calls = { 0 };
 	hwloc_topology_t topology;
 	int result = load(&calls, error);
 	if (result)
