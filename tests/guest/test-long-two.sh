@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 here=$(dirname "$0")
-GUEST_SECONDS=2300 exec "$here/suite" two "$here"/two/long/*.sh
+SCRIPT_SECONDS=900 GUEST_SECONDS=2300 exec "$here/suite" two "$here"/two/long/*.sh
