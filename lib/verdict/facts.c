@@ -122,14 +122,15 @@ static void sort_operation(struct judge *judge, uint32_t index)
 	if (!is_posted(operation))
 		return;
 	judge->posted++;
-	if (is_success(operation)) {
+	/* An unsignaled request has no completion of its own: a later one tells. */
+	bool told = !operation->wc_status.known && operation->is_signaled == FLAG_NO &&
+	            (operation->reclaimed_ns.known || is_covered(judge, index));
+	if (is_success(operation) || told) {
 		count_success(judge, operation);
 	} else if (num_is(operation->wc_status, WC_FLUSH)) {
 		keep_first(&judge->flushed, operation);
 	} else if (operation->wc_status.known) {
 		keep_first(&judge->failed, operation);
-	} else if (operation->is_signaled == FLAG_NO && (operation->reclaimed_ns.known || is_covered(judge, index))) {
-		count_success(judge, operation);
 	} else if (!judge->pending) {
 		judge->pending = operation;
 	}
