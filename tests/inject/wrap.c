@@ -74,17 +74,19 @@ static bool strikes(const char *function)
 	return true;
 }
 
-/* A function that returns `failure` with `code` in errno when it is its turn. */
-#define WRAP(type, name, failure, code, parameters, ...)                                                               \
+/* A function that does `spoil` and returns `failure` when it is its turn. */
+#define WRAP_AND(spoil, type, name, failure, parameters, ...)                                                          \
 	type __real_##name parameters;                                                                                 \
 	type __wrap_##name parameters;                                                                                 \
 	type __wrap_##name parameters                                                                                  \
 	{                                                                                                              \
 		if (!strikes(#name))                                                                                   \
 			return __real_##name(__VA_ARGS__);                                                             \
-		errno = (code);                                                                                        \
+		spoil;                                                                                                 \
 		return failure;                                                                                        \
 	}
+#define WRAP(type, name, failure, code, parameters, ...)                                                               \
+	WRAP_AND(errno = (code), type, name, failure, parameters, __VA_ARGS__)
 #define NO_MEMORY(type, name, parameters, ...) WRAP(type, name, NULL, ENOMEM, parameters, __VA_ARGS__)
 #define REFUSED(type, name, code, parameters, ...) WRAP(type, name, -1, code, parameters, __VA_ARGS__)
 
@@ -98,15 +100,7 @@ NO_MEMORY(char *, strdup, (const char *text), text)
 NO_MEMORY(struct arena *, arena_new, (size_t size), size)
 /* The arena has to know that it refused something. */
 #define EXHAUSTED(type, name, failure, parameters, ...)                                                                \
-	type __real_##name parameters;                                                                                 \
-	type __wrap_##name parameters;                                                                                 \
-	type __wrap_##name parameters                                                                                  \
-	{                                                                                                              \
-		if (!strikes(#name))                                                                                   \
-			return __real_##name(__VA_ARGS__);                                                             \
-		__real_arena_alloc(arena, SIZE_MAX);                                                                   \
-		return failure;                                                                                        \
-	}
+	WRAP_AND(__real_arena_alloc(arena, SIZE_MAX), type, name, failure, parameters, __VA_ARGS__)
 void *__real_arena_alloc(struct arena *arena, size_t size);
 
 EXHAUSTED(void *, arena_alloc, NULL, (struct arena * arena, size_t size), arena, size)
