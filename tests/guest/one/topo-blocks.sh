@@ -26,9 +26,16 @@ holds "the other device is whole" \
 	"port('rxe1')['rate_gbps'] and port('rxe1')['active_mtu'] and not missing('rate_gbps', 'rxe1/1')"
 is "$(pgrep -c rdmadiag)" 0 "no process is left"
 
-# Interrupted while it waits: what was known is printed.
+# Interrupted while it waits for the writer of the pipe: what was known is printed.
 export RDMADIAG_CALL_TIMEOUT_MS=60000
-timeout --preserve-status -s INT 5 "$RDMADIAG" topo -j >"$OUT/interrupted.json"
+env --default-signal=INT "$RDMADIAG" topo -j >"$OUT/interrupted.json" &
+waits=$!
+for _ in $(seq 300); do
+	grep -qs wait_for_partner /proc/[0-9]*/task/*/wchan && break
+	sleep 0.1
+done
+kill -INT "$waits"
+wait "$waits"
 is $? 130 "SIGINT: status 130"
 document=$(cat "$OUT/interrupted.json")
 holds "what was known is printed" "dev('rxe0') and dev('rxe1') and missing('everything after this', 'host')"
