@@ -12,7 +12,16 @@ if [ ! -x "$RDMADIAG" ]; then
 	exit 0
 fi
 two="--device mlx5_0 --device mlx5_1"
-between="-d mlx5_0 --target-device mlx5_1 --timeout 400"
+between="-d mlx5_0 --target-device mlx5_1"
+
+# patience OUTCOMES - a stall is waited out; what ends by itself may take its time on a busy machine
+patience() {
+	case $1 in
+	stalled) echo 700 ;;
+	*) echo 5000 ;;
+	esac
+}
+
 
 # probe NAME OUTCOMES "RUN OPTIONS" "PROBE OPTIONS" [PATH=VALUE]...: what a right verdict has to hold as well
 probe() {
@@ -22,7 +31,7 @@ probe() {
 	# word splitting is wanted
 	# shellcheck disable=SC2086
 	meanwhile "$name" python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" ${have[@]+"${have[@]}"} -- \
-		$probe_options
+		--timeout "$(patience "$outcomes")" $probe_options
 }
 
 # peers NAME OUTCOMES "RUN OPTIONS" "OPTIONS OF THE LISTENER'S RUN" "PROBE OPTIONS" [PATH=VALUE]...: two processes, two hosts
@@ -32,7 +41,7 @@ peers() {
 	for wish; do have+=(--have "$wish"); done
 	# shellcheck disable=SC2086
 	meanwhile "listener and peer: $name" python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" --far="$far" \
-		${have[@]+"${have[@]}"} -- --timeout 400 $probe_options
+		${have[@]+"${have[@]}"} -- --timeout "$(patience "$outcomes")" $probe_options
 }
 
 probe "LAG: the member of the queue pair" ok "--device mlx5_bond_0:lag" "" evidence.local.lag_port=1 \
@@ -55,7 +64,7 @@ probe "LAG: a member that only loses large packets" degraded,failed \
 probe "LAG: all members lose packets" failed "--device mlx5_0:lag --device mlx5_1 --fault drop" "$between" \
 	$m.0.wc_status=12 $m.1.wc_status=12 "verdict.summary=packets were sent by this host and not received by the peer"
 probe "LAG without DEVX: not tried" ok "--device mlx5_0:lag --device mlx5_1 --no-devx" "$between" "$m=[]"
-"$run" --device mlx5_0:lag --fault drop,member=2 "$RDMADIAG" probe --timeout 400 >"$scratch/out" 2>&1
+"$run" --device mlx5_0:lag --fault drop,member=2 "$RDMADIAG" probe --timeout 5000 >"$scratch/out" 2>&1
 grep -Eq '^  member 1  ok, 2 requests, the last in ' "$scratch/out" && grep -q '^  member 2  failed  IBV_WC_RETRY_EXC_ERR' "$scratch/out"
 ok $? "LAG: in the text" "$scratch/out"
 
@@ -66,9 +75,9 @@ probe "InfiniBand by LID" ok "$ib" "-d mlx5_0 --target-device mlx5_1/2" evidence
 	evidence.remote.port=2 evidence.local.path_mtu=4096 verdict.confidence=confirmed
 probe "InfiniBand with a GID index that was asked for" ok "$ib" "-d mlx5_0 -g 0 --target-device mlx5_1" \
 	evidence.local.gid_index=0 evidence.local.gid_type=IB
-probe "InfiniBand: packets are lost" failed "$ib --fault drop,guilty=network" "-d mlx5_0 --target-device mlx5_1 --timeout 400" \
+probe "InfiniBand: packets are lost" failed "$ib --fault drop,guilty=network" "-d mlx5_0 --target-device mlx5_1" \
 	verdict.layer=network verdict.confidence=likely 'verdict.candidates=["network", "remote-device"]'
-probe "InfiniBand: port down" not-run,failed,stalled "$ib --fault port-down,dev=mlx5_0" "-d mlx5_0 --target-device mlx5_1 --timeout 400"
+probe "InfiniBand: port down" not-run,failed,stalled "$ib --fault port-down,dev=mlx5_0" "-d mlx5_0 --target-device mlx5_1"
 
 o=evidence.operations s=evidence.device_samples by=evidence.observers.device
 
@@ -129,8 +138,8 @@ probe "not calibrated: no-cqe" stalled "$two --fault no-cqe" "$between" $o.0.dev
 probe "frozen counters" stalled "$two --fault frozen-qpc --fault no-cqe,after=1" "$between" $o.1.payload_verified=true
 # counters that stand still because the queue pair broke
 probe "completion queue overrun" failed,stalled "$two --fault cq-overrun" "$between" $o.0.device_saw_doorbell=null
-probe "late beyond the deadline" stalled,degraded "$two --fault late:2s,after=1" "$between"
-probe "completion late beyond the deadline" stalled,degraded "$two --fault late-cqe:2s,after=1" "$between"
+probe "late beyond the deadline" stalled,degraded "$two --fault late:2s,after=1" "$between --timeout 700"
+probe "completion late beyond the deadline" stalled,degraded "$two --fault late-cqe:2s,after=1" "$between --timeout 700"
 # no rule knows it: nobody is named
 probe "a completion with a reserved opcode" stalled "$two --fault garbled-cqe,after=1" "$between" verdict.layer=undetermined \
 	evidence.foreign_completions=1
@@ -185,7 +194,7 @@ for where in source target wire,guilty=remote-device; do
 done
 probe "corrupt, without a completion of its own" corrupt "$two --fault corrupt:target,count=1" \
 	"$between --count 2 --size 64 --batch 2 --signal-every 2" $o.0.signaled=false $o.0.payload_verified=false
-probe "the payload landed, and no ACK timer expired" stalled "$two --no-devx --unprivileged --fault no-cqe" "$between" \
+probe "the payload landed, and no ACK timer expired" stalled "$two --no-devx --unprivileged --fault no-cqe" "$between --timeout 4500" \
 	'verdict.candidates=["platform", "device"]'
 probe "set-up refused" not-run "--fault command-fail:create_cq:12" ""
 finish
