@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-int error_set(struct error *error, int code, const char *format, ...)
+void error_append(struct error *error, int code, const char *format, ...)
 {
 	if (!error)
-		return code;
+		return;
 	va_list args;
 	va_start(args, format);
 	int length = vsnprintf(error->text, sizeof(error->text), format, args);
@@ -16,17 +16,15 @@ int error_set(struct error *error, int code, const char *format, ...)
 	if (length >= 0 && (size_t)length < sizeof(error->text))
 		snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", strerror(-code));
 	error->code = code;
-	return code;
 }
 
-int error_say(struct error *error, int code, const char *format, ...)
+void error_fill(struct error *error, int code, const char *format, ...)
 {
 	if (!error)
-		return code;
+		return;
 	va_list args;
 	va_start(args, format);
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
 	error->code = code;
-	return code;
 }

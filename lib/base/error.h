@@ -11,9 +11,21 @@ struct error {
 	char text[320];
 };
 
-/* Fills `error` (may be NULL) from "object: action" with the text of `code` appended; returns `code`. */
-__attribute__((format(printf, 3, 4))) int error_set(struct error *error, int code, const char *format, ...);
-/* The same without the text of the code, for messages that already say why. */
-__attribute__((format(printf, 3, 4))) int error_say(struct error *error, int code, const char *format, ...);
+/*
+ * error_set(error, code, format, ...) fills `error` (may be NULL) from "object: action" with the text of `code`
+ * appended; error_say() does without that text, for messages that already say why. Both are `code`. They are macros so
+ * that whoever analyses a caller sees that a negative code leaves it negative.
+ */
+#define error_set(error, code, ...) error_code((error), (code), error_append, __VA_ARGS__)
+#define error_say(error, code, ...) error_code((error), (code), error_fill, __VA_ARGS__)
+#define error_code(error, code, fill, ...)                                                                             \
+	__extension__({                                                                                                \
+		const int error_code_ = (code);                                                                        \
+		fill((error), error_code_, __VA_ARGS__);                                                               \
+		error_code_;                                                                                           \
+	})
+
+__attribute__((format(printf, 3, 4))) void error_append(struct error *error, int code, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void error_fill(struct error *error, int code, const char *format, ...);
 
 #endif

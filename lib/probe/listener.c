@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/listener.h"
 
+#include "base/clock.h"
 #include "gid/address.h"
 #include "probe/channel.h"
 #include "probe/message.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,13 +24,6 @@ enum {
 	BUSY_MS = 7000, /* a waiting initiator gives up after 10 s: sooner it hears that it is not alone */
 	PARTIAL_MS = 20,
 };
-
-static int64_t clock_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 /* ---- the socket ---- */
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/run.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdarg.h>
-#include <time.h>
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 struct probe_run *run_new(struct arena *arena, const struct probe_settings *settings, const struct survey *survey)
 {

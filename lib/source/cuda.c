@@ -28,10 +28,8 @@ struct library {
 static int find(const struct library *library, const char *name, void *function, struct error *error)
 {
 	void *symbol = dlsym(library->handle, name);
-	if (!symbol) {
-		error_say(error, -ENOSYS, "libcuda.so.1 has no %s", name);
-		return -ENOSYS;
-	}
+	if (!symbol)
+		return error_say(error, -ENOSYS, "libcuda.so.1 has no %s", name);
 	memcpy(function, &symbol, sizeof(symbol)); /* C has no conversion from data to functions */
 	return 0;
 }
@@ -39,10 +37,8 @@ static int find(const struct library *library, const char *name, void *function,
 static int load(struct library *library, struct error *error)
 {
 	library->handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!library->handle) {
-		error_say(error, -ENOENT, "%s", dlerror());
-		return -ENOENT;
-	}
+	if (!library->handle)
+		return error_say(error, -ENOENT, "%s", dlerror());
 	const struct {
 		const char *name;
 		void *function;

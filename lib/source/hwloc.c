@@ -35,16 +35,12 @@ _Static_assert(sizeof(struct calls) == sizeof(names), "a name for each call");
 static int load(struct calls *calls, struct error *error)
 {
 	void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		error_say(error, -ENOPKG, "libhwloc: %s", dlerror());
-		return -ENOPKG;
-	}
+	if (!library)
+		return error_say(error, -ENOPKG, "libhwloc: %s", dlerror());
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		void *address = dlsym(library, names[i]);
-		if (!address) {
-			error_say(error, -ENOPKG, "libhwloc: it has no %s", names[i]);
-			return -ENOPKG;
-		}
+		if (!address)
+			return error_say(error, -ENOPKG, "libhwloc: it has no %s", names[i]);
 		memcpy((char *)calls + i * sizeof(address), &address, sizeof(address));
 	}
 	return 0;
