@@ -374,11 +374,17 @@ bool rule_stuck(struct judge *judge)
 	}
 	if (done)
 		because(judge, "all %u operations had completed successfully before", judge->succeeded);
-	summarize(judge, "%s hangs%s%s", stuck->step, stuck->system_call ? " in system call " : "",
-	        stuck->system_call ? stuck->system_call : "");
+	bool runs = text_is(stuck->system_call, "running"), outside = runs || text_is(stuck->system_call, "none");
+	const char *call = outside ? NULL : stuck->system_call;
+	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
+	        call ? call : "");
 	next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
 	if (stuck->wait_channel)
 		because(judge, "it sleeps in %s", stuck->wait_channel);
+	if (runs) {
+		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
+		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	}
 	if (!stuck->system_call && !stuck->wait_channel && !stuck->stack) {
 		not_observed(judge, "where it hangs: system call and wait channel were not readable");
 		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
