@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "origin/private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	TEXT_SIZE = 32 << 10, /* a list of every second of 8,192 CPUs is longer than a page */
@@ -86,13 +86,10 @@ static int announce(struct origin *origin, enum watch_kind kind, const char *act
 	struct watch *watch = origin->watch;
 	if (!watch)
 		return 0;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	watch->kind = (int)kind;
 	memcpy(watch->subject, origin->subject, sizeof(watch->subject));
 	snprintf(watch->action, sizeof(watch->action), "%s", action);
-	uint64_t started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	__atomic_store_n(&watch->started_ns, started, __ATOMIC_RELEASE);
+	__atomic_store_n(&watch->started_ns, clock_ns(), __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -121,7 +118,12 @@ static bool is_clean(const char *path)
 
 static int announce_path(struct origin *origin, const char *path)
 {
-	return is_clean(path) ? announce(origin, WATCH_FILES, path) : -EINVAL;
+	if (!is_clean(path))
+		return -EINVAL;
+	int result = announce(origin, WATCH_FILES, path);
+	if (result && origin->recorder)
+		recorder_file(origin->recorder, path, NULL, result);
+	return result;
 }
 
 ssize_t origin_read(struct origin *origin, const char *path, char *buffer, size_t size)
@@ -172,14 +174,14 @@ int origin_read_all(struct origin *origin, const char *path, char **data, size_t
 		if (!got) {
 			got = origin->ops->read(origin, path, buffer, size);
 			conclude(origin);
+			if (origin->recorder && (got < 0 || (size_t)got < size - 1))
+				recorder_file(origin->recorder, path, buffer, got);
 		}
 		if (got >= 0 && (size_t)got == size - 1) { /* there may be more */
 			free(buffer);
 			continue;
 		}
 		buffer[got < 0 ? 0 : got] = '\0';
-		if (origin->recorder && got != -ETIMEDOUT && got != -EINVAL)
-			recorder_file(origin->recorder, path, buffer, got);
 		if (got < 0) {
 			free(buffer);
 			return (int)got;
@@ -254,6 +256,8 @@ int origin_netlink(struct origin *origin, int protocol, struct nl_request *reque
 	if (result) {
 		for (size_t i = 0; i < count; i++)
 			requests[i].error = result;
+		if (origin->recorder)
+			recorder_netlink(origin->recorder, protocol, requests, count);
 		return result;
 	}
 	result = origin->ops->netlink(origin, protocol, requests, count);
@@ -286,8 +290,12 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
 		error = &own;
 	error->code = 0;
 	int result = announce(origin, WATCH_VERBS, "opening and querying the device");
-	if (result)
-		return error_say(error, result, "%s: not opened, that did not answer before", device);
+	if (result) {
+		error_say(error, result, "%s: not opened, that did not answer before", device);
+		if (origin->recorder)
+			recorder_verbs(origin->recorder, device, answer, error);
+		return result;
+	}
 	result = origin->ops->verbs(origin, arena, device, question, answer, error);
 	conclude(origin);
 	if (origin->recorder)

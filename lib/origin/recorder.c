@@ -76,6 +76,11 @@ static int write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
+static bool is_there(const struct recorder *recorder, const char *path)
+{
+	return !faccessat(recorder->directory, path, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
 /* A shorter look at the same file does not replace a longer one. */
 static bool is_shorter(const struct recorder *recorder, const char *path, size_t length)
 {
@@ -222,6 +227,9 @@ void recorder_file(struct recorder *recorder, const char *path, const char *data
 {
 	struct place place;
 	if (length_or_error == -ENOTDIR || locate(recorder, path, &place))
+		return;
+	/* What was given up for others of its subject may have been read before. */
+	if (length_or_error == -ETIMEDOUT && is_there(recorder, place.path))
 		return;
 	if (length_or_error < 0)
 		note_error(recorder, place.path, (int)-length_or_error);

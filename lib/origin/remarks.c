@@ -23,8 +23,7 @@ struct remark {
 
 static int damaged(const struct remarks_file *file, const char *line, struct error *error, const char *reason)
 {
-	error_say(error, -EINVAL, "%s: %s: \"%.200s\": %s", file->path, file->name, line, reason);
-	return -EINVAL;
+	return error_say(error, -EINVAL, "%s: %s: \"%.200s\": %s", file->path, file->name, line, reason);
 }
 
 /* "22 sys/class/infiniband/mlx5_0/ports/1/rate" */
@@ -161,7 +160,8 @@ static int begin_run(struct run *run, const struct remark *remark, off_t at)
 	run->remarks = (struct remarks){ .file = run->file, .start = at, .end = at };
 	int result;
 	run->directory = directory_of(run->file->tree, run->parent, run->absent, &result);
-	return result == -ENOENT || result == -ENOTDIR ? 0 : result;
+	/* That a name is not there needs no place where nobody looked. */
+	return run->absent || result == -ENOENT || result == -ENOTDIR ? 0 : result;
 }
 
 int remarks_read(struct remarks_file *file, struct error *error)

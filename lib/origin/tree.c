@@ -167,7 +167,8 @@ static int walk(
 	const char *name;
 	size_t length;
 	while (next_part(&path, &name, &length)) {
-		if (at->error)
+		/* A listing that was given up says nothing of what was read below. */
+		if (at->error && at->error != ETIMEDOUT)
 			return -at->error;
 		if (at->kind != NODE_DIRECTORY)
 			return at->kind == NODE_NAME ? -ENODATA : -ENOTDIR;
@@ -180,7 +181,7 @@ static int walk(
 			return opened;
 		struct node *child = tree_child(tree, at, name, length);
 		if (!child)
-			return -ENOENT;
+			return at->error ? -at->error : -ENOENT;
 		if (child->kind == NODE_LINK && (follow || !is_last(path))) {
 			if (++*links > LINK_LIMIT)
 				return -ELOOP;

@@ -20,7 +20,11 @@ struct node {
 	const char *name; /* "" for the root */
 	struct node *parent, *next, *children;
 	enum node_kind kind;
-	int error;        /* positive errno that reading or entering it answers, 0: none */
+	/*
+	 * Positive errno that reading or entering it answers, 0: none. With ETIMEDOUT, what was read below it before
+	 * is there all the same.
+	 */
+	int error;
 	const char *data; /* of a file: contents, NULL: not in memory; of a link: its target */
 	size_t length;
 	bool unread;             /* a directory whose names were not read yet, see tree_open() */

@@ -229,6 +229,24 @@ static void errors_are_answers(void **state)
 
 /* ---- device nodes, netlink, verbs, facts ---- */
 
+/* As a worker leaves them that had been told to leave a device alone. */
+static void what_was_given_up_is_told(void **state)
+{
+	(void)state;
+	put("sys/class/infiniband/keep", "");
+	put_link("sys/class/infiniband/x", "../../devices/x");
+	put("sys/devices/y/rate", "100\n");
+	put("names", "sys/devices/x\n");
+	put("errors", "2 sys/devices/x/tc/1/traffic_class\n110 sys/devices/y\n110 sys/devices/x/board\n");
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	assert_read_error(origin, "sys/class/infiniband/x/board", ETIMEDOUT);
+	assert_text(origin, "sys/devices/y/rate", "100\n");
+	assert_read_error(origin, "sys/devices/y/state", ETIMEDOUT);
+	struct strings names;
+	autocall(arena_freep) struct arena *arena = arena_new(1 << 16);
+	assert_int_equal(origin_list(origin, arena, "sys/devices/y", &names), -ETIMEDOUT);
+}
+
 static void device_nodes_hold_an_errno(void **state)
 {
 	(void)state;
@@ -542,6 +560,7 @@ int main(void)
 		TEST(lists_are_in_natural_order),
 		TEST(names_of_directories_within_each_other),
 		TEST(errors_are_answers),
+		TEST(what_was_given_up_is_told),
 		TEST(device_nodes_hold_an_errno),
 		TEST(netlink_is_replayed),
 		TEST(verbs_are_replayed),
