@@ -48,7 +48,7 @@ static int print(const struct common_options *common, const char *directory, str
 static int collect(struct origin *origin, struct host *host)
 {
 	struct record_result results = { 0 };
-	int result = record_snapshot(origin, host, &results);
+	int result = record_snapshot(origin, host, 0, &results);
 	if (results.collecting.code || result == -EINTR)
 		complain("%s", result == -EINTR ? "interrupted" : results.collecting.text);
 	if (results.writing.code)

@@ -8,17 +8,17 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "origin/worker.h"
 #include "render/json.h"
-#include "report/document.h"
-#include "report/kernel_log.h"
 #include "report/pack.h"
 #include "report/pseudonym.h"
 #include "report/record.h"
 #include "report/redact_json.h"
 #include "report/redact_text.h"
 #include "report/redact_tree.h"
-#include "report/staging.h"
+#include "report_members.h"
 #include "run_command.h"
 #include "source/collect.h"
 
@@ -41,186 +41,9 @@ static const struct option_help options[] = {
 #define PREFIX "rdmadiag-report"
 #define SNAPSHOT "snapshot"
 #define RAW "raw"
-#define DOCUMENTS "report"
 
-struct making {
-	const struct common_options *common;
-	const char *file; /* NULL: standard output */
-	bool redact, probe;
-	struct staging staging;
-	char raw[PATH_MAX], snapshot[PATH_MAX], documents[PATH_MAX];
-	struct host *host;
-	struct pseudonyms *pseudonyms; /* NULL: not redacted */
-	struct report_document document;
-	struct error error;
-};
-
-/* ---- members of report/ ---- */
-
-static void document_path(const struct making *making, const char *name, char path[static PATH_MAX])
-{
-	char below[128];
-	snprintf(below, sizeof(below), DOCUMENTS "/%s", name);
-	staging_path(&making->staging, below, path);
-}
-
-static void add_member(struct making *making, const char *name, const char *command, struct num status)
-{
-	struct report_member *member = list_add(making->host->arena, &making->document.members);
-	if (!member)
-		return;
-	member->name = arena_strdup(making->host->arena, name);
-	member->command = arena_strdup(making->host->arena, command);
-	member->status = status;
-}
-
-__attribute__((format(printf, 2, 3))) static void leave_out(struct making *making, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *text = arena_vprintf(making->host->arena, format, args);
-	va_end(args);
-	if (text)
-		strings_add(making->host->arena, &making->document.left_out, text);
-}
-
-static int write_member(struct making *making, const char *name, const char *text)
-{
-	char path[PATH_MAX];
-	document_path(making, name, path);
-	autofclose FILE *file = fopen(path, "we");
-	if (!file || fputs(text, file) < 0 || fflush(file))
-		return error_set(&making->error, -errno, "%s", path);
-	return 0;
-}
-
-/* ---- outputs of commands ---- */
-
-struct output {
-	const struct command *command;
-	const char *name, *line; /* of the file; the command as one would type it */
-	const char *arguments[RUN_ARGUMENTS_LIMIT];
-};
-
-static const struct output outputs[] = {
-	{ &topo_command, "topo.json", "rdmadiag topo -p", { "-p" } },
-	{ &topo_command, "topo.txt", "rdmadiag topo --vfs", { "--vfs" } },
-	{ &gid_command, "gid.json", "rdmadiag gid --explain -p", { "--explain", "-p" } },
-	{ &gid_command, "gid.txt", "rdmadiag gid --explain", { "--explain" } },
-	{ &check_command, "check.json", "rdmadiag check -p", { "-p" } },
-	{ &check_command, "check.txt", "rdmadiag check", { NULL } },
-};
-
-static void drop_empty(const char *path)
-{
-	struct stat status;
-	if (!stat(path, &status) && !status.st_size)
-		unlink(path);
-}
-
-/* 0, or -EINTR; a command that fails is a member of the report. */
-static int add_output(struct making *making, const struct output *output, const char *from)
-{
-	char path[PATH_MAX], errors[PATH_MAX], name[64];
-	snprintf(name, sizeof(name), "%s.stderr", output->name);
-	document_path(making, output->name, path);
-	document_path(making, name, errors);
-	struct command_run run = { .command = output->command, .output = path, .errors = errors };
-	memcpy(run.arguments, output->arguments, sizeof(run.arguments));
-	struct common_options common = { .from = from, .color = COLOR_NEVER };
-	int status = run_command_in_process(&run, &common);
-	drop_empty(errors);
-	if (status < 0)
-		leave_out(making, "%s: '%s' %s", output->name, output->line,
-		        status == -ETIMEDOUT ? "did not end in a minute" : strerror(-status));
-	add_member(making, output->name, output->line, status < 0 ? (struct num){ 0 } : num(status));
-	return status == -EINTR ? status : 0;
-}
-
-static int add_outputs(struct making *making)
-{
-	const char *from = making->pseudonyms ? making->snapshot : making->common->from;
-	int result = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(outputs) && !result; i++)
-		result = add_output(making, &outputs[i], from);
-	return result;
-}
-
-/* A member of the earlier report that is reported again: 1 it is there, 0 it is not, or a negative errno. */
-static int add_earlier(struct making *making, const char *name, const char *command)
-{
-	char path[128];
-	autofree char *text = NULL;
-	size_t length;
-	struct error ignored = { 0 };
-	autocall(origin_closep) struct origin *origin = origin_snapshot(making->common->from, &ignored);
-	snprintf(path, sizeof(path), DOCUMENTS "/%s", name);
-	if (!origin || origin_read_all(origin, path, &text, &length))
-		return 0;
-	int result = write_member(making, name, text);
-	if (result)
-		return result;
-	add_member(making, name, command, (struct num){ 0 });
-	return 1;
-}
-
-static int add_earlier_probe(struct making *making)
-{
-	int result = add_earlier(making, "probe.json", "rdmadiag probe -p");
-	making->probe = result > 0;
-	if (!result)
-		leave_out(making, "a probe: the snapshot has none, and cannot be probed");
-	return result < 0 ? result : 0;
-}
-
-static int add_probe(struct making *making)
-{
-	static const struct output probe = { &probe_command, "probe.json", "rdmadiag probe -p", { "-p" } };
-	if (making->common->from)
-		return add_earlier_probe(making);
-	if (making->probe)
-		return add_output(making, &probe, NULL);
-	leave_out(making, "a probe: it was not asked for (--probe)");
-	return 0;
-}
-
-/* The text of the same run; another probe would say something else. */
-static int add_probe_text(struct making *making)
-{
-	char path[PATH_MAX];
-	document_path(making, "probe.json", path);
-	struct output text = { &probe_command, "probe.txt", "rdmadiag probe --judge probe.json", { "--judge", path } };
-	return making->probe ? add_output(making, &text, NULL) : 0;
-}
-
-static int add_kernel_log(struct making *making)
-{
-	char path[PATH_MAX];
-	size_t kept, seen;
-	if (making->common->from) {
-		int result = add_earlier(making, "kernel.log", NULL);
-		if (!result)
-			leave_out(making, "kernel messages: the snapshot has none");
-		return result < 0 ? result : 0;
-	}
-	document_path(making, "kernel.log", path);
-	autofclose FILE *file = fopen(path, "we");
-	if (!file)
-		return error_set(&making->error, -errno, "%s", path);
-	int result = kernel_log_copy(making->host, file, &kept, &seen);
-	if (result) {
-		leave_out(making, "kernel messages: /dev/kmsg: %s", strerror(-result));
-		report_missing(
-		        &making->host->report, "kernel messages", "host", result, "/dev/kmsg: %s", strerror(-result));
-	}
-	if (!seen) {
-		unlink(path);
-		return 0;
-	}
-	add_member(making, "kernel.log", NULL, (struct num){ 0 });
-	leave_out(making, "kernel messages of other things: %zu of %zu", seen - kept, seen);
-	return fflush(file) ? error_set(&making->error, -errno, "%s", path) : 0;
-}
+/* The snapshot ends at the first, the report at both: what time is left then is for the probe and the documents. */
+enum { RECORD_MS = 14000, REST_MS = 11000 };
 
 /* ---- pseudonyms ---- */
 
@@ -352,6 +175,15 @@ static int write_out(struct making *making)
 
 /* ---- all of it ---- */
 
+/* Does this host let others wait? Then it is not asked again for each of the documents. */
+static bool is_slow(const struct host *host, int64_t took_ms)
+{
+	list_each(entry, &host->report.not_collected)
+		if (num_is(entry->error, ETIMEDOUT))
+			return true;
+	return took_ms > worker_overall_ms(RECORD_MS) / 2;
+}
+
 /* The snapshot. -ENODEV is noted: a node without RDMA devices has a report too. */
 static int record(struct making *making)
 {
@@ -364,7 +196,9 @@ static int record(struct making *making)
 	int result = origin_record(origin, making->raw, &making->error);
 	if (result)
 		return result;
-	result = record_snapshot(origin, host, &results);
+	int64_t begun = clock_ms();
+	result = record_snapshot(origin, host, RECORD_MS, &results);
+	making->slow = is_slow(host, clock_ms() - begun);
 	making->document.devices = num(host->devices.count);
 	if (result == -EINTR || run_command_interrupted())
 		return -EINTR;
@@ -387,6 +221,7 @@ static int make(struct making *making)
 	staging_path(&making->staging, DOCUMENTS, making->documents);
 	if (mkdir(making->documents, 0700))
 		return error_set(&making->error, -errno, "%s", making->documents);
+	making->deadline_ms = clock_ms() + worker_overall_ms(RECORD_MS) + REST_MS;
 	versions_read(making->host->arena, &making->document.versions);
 	int (*const steps[])(struct making * making) = { record, add_kernel_log, add_probe };
 	int (*const later[])(struct making * making) = { add_outputs, add_probe_text, add_own_members, write_out };

@@ -2,6 +2,7 @@
 #include "run_command.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +14,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Longer than a command gives its own worker (origin/worker.c) and a probe its set-up. */
-enum { DEADLINE_MS = 60000 };
+enum { USUAL_MS = 60000 };
 
 static volatile sig_atomic_t interrupted;
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -64,19 +64,11 @@ __attribute__((noreturn)) static void work(const struct command_run *run, const 
 	_exit(status);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* 0 when the process has ended. */
-static int wait_for(int pidfd)
+static int wait_for(int pidfd, int64_t deadline)
 {
-	int64_t deadline = now_ms() + DEADLINE_MS;
 	for (;;) {
-		int64_t left = deadline - now_ms();
+		int64_t left = deadline - clock_ms();
 		struct pollfd ready = { .fd = pidfd, .events = POLLIN };
 		int count = left > 0 ? poll(&ready, 1, (int)left) : 0;
 		if (interrupted)
@@ -92,6 +84,7 @@ static int wait_for(int pidfd)
 
 int run_command_in_process(const struct command_run *run, const struct common_options *common)
 {
+	int64_t deadline = run->deadline_ms ? run->deadline_ms : clock_ms() + USUAL_MS;
 	fflush(NULL);
 	pid_t pid = fork();
 	if (pid < 0)
@@ -99,7 +92,9 @@ int run_command_in_process(const struct command_run *run, const struct common_op
 	if (!pid)
 		work(run, common);
 	autoclose int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int status = 0, result = pidfd < 0 ? -errno : wait_for(pidfd);
+	int status = 0, result = pidfd < 0 ? -errno : wait_for(pidfd, deadline - run->grace_ms);
+	if (result == -ETIMEDOUT && run->grace_ms && !kill(pid, SIGINT))
+		result = wait_for(pidfd, deadline);
 	if (result) {
 		kill(pid, SIGKILL);
 		/* One in uninterruptible sleep is not waited for. */

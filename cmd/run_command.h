@@ -11,6 +11,8 @@ struct command_run {
 	const struct command *command;
 	const char *arguments[RUN_ARGUMENTS_LIMIT]; /* behind the command's name, ended by NULL */
 	const char *output, *errors;                /* files that are written */
+	int64_t deadline_ms;                        /* by clock_ms(); 0: a minute from now */
+	int grace_ms; /* before it, the command is asked to end (SIGINT) and may say what it knows */
 };
 
 /*

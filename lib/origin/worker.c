@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "origin/worker.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "origin/private.h"
 
 #include <errno.h>
@@ -61,19 +62,17 @@ static void release_signals(const struct signals *old)
 	sigprocmask(SIG_SETMASK, &old->mask, NULL);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static unsigned int setting(const char *name, unsigned int otherwise)
 {
 	int64_t value;
 	const char *text = getenv(name);
 	return text && !parse_number(text, 10, &value) && value > 0 && value < 3600000 ? (unsigned int)value
 	                                                                               : otherwise;
+}
+
+unsigned int worker_overall_ms(unsigned int otherwise)
+{
+	return setting("RDMADIAG_TIMEOUT_MS", otherwise ? otherwise : OVERALL_MS);
 }
 
 struct supervisor {
@@ -113,7 +112,7 @@ enum ending { ENDED, STUCK, OVERALL, INTERRUPTED };
 /* Milliseconds until the call under way, or everything, is too late; not positive when it is. */
 static int64_t time_left_ms(struct supervisor *supervisor, bool *overall)
 {
-	uint64_t started = __atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE), now = now_ns();
+	uint64_t started = __atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE), now = clock_ns();
 	supervisor->started_ns = started;
 	int64_t all = (int64_t)(supervisor->deadline_ns - now);
 	int64_t call = (int64_t)supervisor->call_ms * NS_IN_MS;
@@ -236,8 +235,8 @@ static int run_worker(struct supervisor *supervisor, struct error *error, bool *
 static int supervise(struct supervisor *supervisor, struct error *error)
 {
 	supervisor->call_ms = setting("RDMADIAG_CALL_TIMEOUT_MS", CALL_MS);
-	supervisor->overall_ms = setting("RDMADIAG_TIMEOUT_MS", OVERALL_MS);
-	supervisor->deadline_ns = now_ns() + (uint64_t)supervisor->overall_ms * NS_IN_MS;
+	supervisor->overall_ms = worker_overall_ms(supervisor->job->overall_ms);
+	supervisor->deadline_ns = clock_ns() + (uint64_t)supervisor->overall_ms * NS_IN_MS;
 	for (;;) {
 		bool again = false;
 		int result = run_worker(supervisor, error, &again);

@@ -22,6 +22,7 @@ struct worker_job {
 	void (*reset)(void *data);
 	/* In the worker. */
 	int (*run)(struct origin *origin, void *data, struct error *error);
+	unsigned int overall_ms; /* 0: the usual deadline of everything */
 };
 
 /* A call that was given up, or during which the worker died. */
@@ -40,10 +41,13 @@ struct worker_result {
 
 /*
  * Runs the job; in this process when the origin is a snapshot. Deadlines: RDMADIAG_CALL_TIMEOUT_MS and
- * RDMADIAG_TIMEOUT_MS in the environment, else 2 s and 20 s. After the first loss the others get less time. Returns
- * what `run` returned with `error` filled by it, -EINTR after a signal, -ETIMEDOUT after the overall deadline, or the
- * error of fork(2).
+ * RDMADIAG_TIMEOUT_MS in the environment, else 2 s and job->overall_ms. After the first loss the others get less time.
+ * Returns what `run` returned with `error` filled by it, -EINTR after a signal, -ETIMEDOUT after the overall deadline,
+ * or the error of fork(2).
  */
 int worker_run(const struct worker_job *job, struct worker_result *result, struct error *error);
+
+/* The deadline of everything: what the environment says, else `otherwise`, else 20 s. */
+unsigned int worker_overall_ms(unsigned int otherwise);
 
 #endif

@@ -31,10 +31,10 @@ static int read_gids(struct origin *origin, struct host *host, void *data)
 	return 0;
 }
 
-int record_snapshot(struct origin *origin, struct host *host, struct record_result *result)
+int record_snapshot(struct origin *origin, struct host *host, unsigned int overall_ms, struct record_result *result)
 {
 	struct collect_options options = {
-		.verbs = VERBS_PORTS, .neighbours = true, .health = true, .more = read_gids
+		.verbs = VERBS_PORTS, .neighbours = true, .health = true, .more = read_gids, .overall_ms = overall_ms
 	};
 	int collected = collect_host(origin, host, &options, &result->collecting);
 	if (collected == -ENODEV)

@@ -17,9 +17,9 @@ struct record_result {
 };
 
 /*
- * Asks `origin`, which records (origin_record()), for everything; `host` is filled as well. 0 or the negative errno of
- * one of the two results.
+ * Asks `origin`, which records (origin_record()), for everything; `host` is filled as well. `overall_ms` is the
+ * deadline, 0: the usual one. 0 or the negative errno of one of the two results.
  */
-int record_snapshot(struct origin *origin, struct host *host, struct record_result *result);
+int record_snapshot(struct origin *origin, struct host *host, unsigned int overall_ms, struct record_result *result);
 
 #endif

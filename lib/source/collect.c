@@ -462,7 +462,12 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	host->origin = origin_name(origin);
 	*collecting = (struct collecting){ .host = host, .options = options, .first = *host };
 	struct worker_job job = {
-		.origin = origin, .arena = host->arena, .data = collecting, .reset = reset, .run = run
+		.origin = origin,
+		.arena = host->arena,
+		.data = collecting,
+		.reset = reset,
+		.run = run,
+		.overall_ms = options->overall_ms,
 	};
 	struct worker_result result;
 	int ended = worker_run(&job, &result, error);

@@ -22,10 +22,11 @@ struct collect_options {
 	 * speeds. A handful of system calls for all devices then, where sysfs takes some for each.
 	 */
 	bool brief;
-	bool neighbours;   /* GPUs, accelerators and NVMe controllers too */
-	bool expect_verbs; /* `more` will ask verbs of the devices, see origin_expect_verbs() */
-	bool cuda;         /* with `neighbours`: loads libcuda and asks it about GPUs */
-	bool health;       /* interrupts, quality of service and the wire too */
+	bool neighbours;         /* GPUs, accelerators and NVMe controllers too */
+	bool expect_verbs;       /* `more` will ask verbs of the devices, see origin_expect_verbs() */
+	bool cuda;               /* with `neighbours`: loads libcuda and asks it about GPUs */
+	bool health;             /* interrupts, quality of service and the wire too */
+	unsigned int overall_ms; /* deadline of all of it; 0: the usual one (origin/worker.h) */
 	/* Asks hwloc too, to compare; otherwise it is asked only for what sysfs does not tell. */
 	bool cross_check;
 	/*

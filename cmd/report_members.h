@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What `report` puts into report/ beside the snapshot: outputs of the commands, kernel messages, the probe. */
+#ifndef RDMADIAG_REPORT_MEMBERS_H
+#define RDMADIAG_REPORT_MEMBERS_H
+
+#include "cmd.h"
+#include "report/document.h"
+#include "report/pseudonym.h"
+#include "report/staging.h"
+
+#define DOCUMENTS "report"
+
+/* A report that is being made. */
+struct making {
+	const struct common_options *common;
+	const char *file; /* NULL: standard output */
+	bool redact, probe;
+	struct staging staging;
+	char raw[PATH_MAX], snapshot[PATH_MAX], documents[PATH_MAX];
+	struct host *host;
+	bool slow;                     /* what this host was asked for the snapshot, it did not answer in time */
+	int64_t deadline_ms;           /* of all, by clock_ms() */
+	struct pseudonyms *pseudonyms; /* NULL: not redacted */
+	struct report_document document;
+	struct error error;
+};
+
+/* Each returns 0, or a negative errno with which no report can be made. */
+int add_kernel_log(struct making *making);
+int add_probe(struct making *making);
+int add_outputs(struct making *making);
+/* The text of that probe; another probe would say something else. */
+int add_probe_text(struct making *making);
+
+/* Where a file of report/ lies until it is packed. */
+void document_path(const struct making *making, const char *name, char path[static PATH_MAX]);
+int write_member(struct making *making, const char *name, const char *text);
+/* Names something that is not in the report, and why. */
+__attribute__((format(printf, 2, 3))) void leave_out(struct making *making, const char *format, ...);
+
+#endif
