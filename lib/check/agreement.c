@@ -76,12 +76,21 @@ static bool is_physical(const struct rdma_device *device)
 	       device->fw_version;
 }
 
+/* Where it is known, the PCI id tells apart what a driver calls by one name. */
+static bool is_same_kind(const struct rdma_device *a, const struct rdma_device *b)
+{
+	if (strcmp(a->board_id, b->board_id))
+		return false;
+	return !a->pci || !b->pci ||
+	       (num_is(a->pci->vendor, b->pci->vendor.value) && num_is(a->pci->device, b->pci->device.value));
+}
+
 static void check_firmware(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	list_each(other, &host->devices) {
 		if (other == device || !is_physical(other) || !is_physical(device))
 			continue;
-		if (strcmp(other->board_id, device->board_id) || !strcmp(other->fw_version, device->fw_version))
+		if (!is_same_kind(device, other) || !strcmp(other->fw_version, device->fw_version))
 			continue;
 		/* Each pair once. */
 		if (natural_compare(other->name, device->name) > 0)

@@ -57,7 +57,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "port-waits-for-subnet-manager", SEVERITY_WARNING,
 	        "the link is up, but no subnet manager has made the port active" },
 	{ "port-without-netdev", SEVERITY_INFO,
-	        "no netdev of this namespace belongs to the Ethernet port: it has no usable GID" },
+	        "no netdev of this namespace belongs to the Ethernet port: it has no GIDs of its own here" },
 	{ "active-mtu-above-netdev", SEVERITY_WARNING,
 	        "the port's active MTU is larger than the MTU of its netdev: full packets do not leave" },
 	{ "active-mtu-below-netdev", SEVERITY_WARNING,

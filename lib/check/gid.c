@@ -5,6 +5,7 @@
 #include "check/add.h"
 #include "gid/address.h"
 #include "gid/choose.h"
+#include "source/join.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,6 +52,14 @@ static void check_stale(struct report *report, const struct gid_entry *entry)
 	        "do not use this index; taking the netdev down and up again lets the kernel renew its entries");
 }
 
+static bool stands_on(const struct host *host, const struct netdev *upper, const struct netdev *lower)
+{
+	if (!upper || !lower || upper == lower)
+		return false;
+	return (upper->ifindex.known && num_is(lower->master_ifindex, upper->ifindex.value)) ||
+	       netdev_base(host, upper) == lower;
+}
+
 /* Once for each group: at its lowest index. */
 static void check_duplicate(const struct table_check *check, const struct gid_entry *entry)
 {
@@ -66,10 +75,13 @@ static void check_duplicate(const struct table_check *check, const struct gid_en
 		return;
 	char subject[SUBJECT_SIZE];
 	entry_subject(entry, subject);
-	/* Each VLAN netdev repeats the link-local GID of the netdev below it: that is how it has to be. */
-	bool usual = entry->scope == GID_SCOPE_LINK_LOCAL &&
-	             (entry->vlan.known != twin->vlan.known || entry->vlan.value != twin->vlan.value);
-	if (usual)
+	/*
+	 * Each VLAN netdev repeats the link-local GID of the netdev below it, and so does a bridge or team with the MAC
+	 * of its port: that is how it has to be.
+	 */
+	bool usual = entry->vlan.known != twin->vlan.known || entry->vlan.value != twin->vlan.value ||
+	             stands_on(check->host, entry->link, twin->link) || stands_on(check->host, twin->link, entry->link);
+	if (usual && entry->scope == GID_SCOPE_LINK_LOCAL)
 		return;
 	struct finding *finding = check_add(check->report, "gid-duplicate", subject,
 	        "duplicate GID at %" PRId64 " (%s) and %" PRId64 " (%s)", entry->index.value,
@@ -170,6 +182,39 @@ static struct counts count_entries(const struct gid_port *port)
 	return counts;
 }
 
+/* Open vSwitch: the netdevs with the addresses of a bridge do not stand on its ports, so they make no GIDs of them. */
+static const struct netdev *switched_netdev(const struct table_check *check)
+{
+	enum { NESTING = 8 }; /* MAX_NEST_DEV in include/linux/netdevice.h */
+	const struct port *port = check->port.table->rdma_port;
+	const struct netdev *netdev = port ? port_netdev(port) : NULL;
+	for (int i = 0; netdev && netdev->master_ifindex.known && i < NESTING; i++) {
+		const struct netdev *master = host_netdev(check->host, netdev->master_ifindex.value);
+		if (master && master->kind_name && !strcmp(master->kind_name, "openvswitch"))
+			return netdev;
+		netdev = master;
+	}
+	return NULL;
+}
+
+static const char *give_address(const struct table_check *check)
+{
+	return switched_netdev(check)
+	               ? "use a VF, a scalable function or another netdev with an address: an address of the bridge's "
+	                 "internal port makes no GID"
+	               : "give the netdev an IPv4 or IPv6 address";
+}
+
+/* In active-backup the kernel takes the GIDs of the other members away (roce_gid_mgmt.c). */
+static bool is_idle_member(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *master =
+	        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+	const struct bond_facts *facts = master ? master->bond_facts : NULL;
+	return facts && facts->mode && !strcmp(facts->mode, "active-backup") && facts->active_ifindex.known &&
+	       netdev->ifindex.known && facts->active_ifindex.value != netdev->ifindex.value;
+}
+
 /* The port's netdev is here, so the namespace is not to blame: what it lacks itself. */
 static bool check_own_netdev(const struct table_check *check)
 {
@@ -178,14 +223,20 @@ static bool check_own_netdev(const struct table_check *check)
 	if (!netdev)
 		return false;
 	const char *lacks = netdev_lacks(netdev);
+	char idle[128] = "";
+	if (is_idle_member(check->host, netdev))
+		snprintf(idle, sizeof(idle), "%s", ", and is not the active member of its bond, which alone has GIDs");
 	struct finding *finding = check_add(check->report, "gid-none", check->subject,
-	        "the port has %s: its netdev %s %s", check->port.count ? "only stale GIDs" : "no GID", netdev->name,
-	        lacks ? lacks : "has addresses, none of which is in the table");
+	        "the port has %s: its netdev %s %s%s", check->port.count ? "only stale GIDs" : "no GID", netdev->name,
+	        lacks ? lacks : "has addresses, none of which is in the table", idle);
+	if (finding && *idle)
+		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
-	report_advice(finding, netdev->admin_up == FLAG_NO ? "set the netdev up and give it an address"
-	                       : !netdev->addresses.count  ? "give the netdev an address"
-	                                                   : "take the netdev down and up again, so that the kernel "
-	                                                     "makes its entries anew");
+	report_advice(finding, *idle                         ? "it gets them when it becomes the active member"
+	                       : netdev->admin_up == FLAG_NO ? "set the netdev up and give it an address"
+	                       : !netdev->addresses.count    ? give_address(check)
+	                                                     : "take the netdev down and up again, so that the kernel "
+	                                                       "makes its entries anew");
 	return true;
 }
 
@@ -211,6 +262,13 @@ static void check_none(const struct table_check *check, const struct counts *cou
 static void check_roce(const struct table_check *check)
 {
 	struct counts counts = count_entries(&check->port);
+	const struct port *port = check->port.table->rdma_port;
+	const struct netdev *netdev = port ? port_netdev(port) : NULL;
+	/* A representor stands for a function of its own, and sends nothing of this host. */
+	if (!counts.usable && ((netdev && join_is_representor(netdev)) || num_is(check->port.table->size, 0)))
+		return;
+	if (counts.usable)
+		report_drop_finding(check->report, "port-without-netdev", check->subject);
 	if (!counts.usable) {
 		check_none(check, &counts);
 		return;
@@ -222,10 +280,13 @@ static void check_roce(const struct table_check *check)
 		report_advice(finding, "peers must be in the same L2 segment and use RoCE v1 as well");
 	}
 	if (counts.link_local == counts.usable) {
+		const struct netdev *switched = switched_netdev(check);
 		struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
-		        "only link-local GIDs: peers in the same L2 segment only");
+		        "only link-local GIDs: peers in the same L2 segment only%s%s%s", switched ? "; " : "",
+		        switched ? switched->name : "",
+		        switched ? " is a port of an Open vSwitch bridge, whose addresses make no GIDs" : "");
 		report_evidence(check->report, finding, "GID table", "routable entries", "0");
-		report_advice(finding, "give the netdev an IPv4 or IPv6 address");
+		report_advice(finding, give_address(check));
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SUBJECT_SIZE = 96 };
 
@@ -42,17 +43,34 @@ static void add_settings(struct report *report, struct finding *finding, const s
 	report_evidence(report, finding, "net.ipv4.conf", name, "%" PRId64, netdev->arp->ignore.value);
 }
 
+/* "192.0.2.0/24" */
+static void subnet_text(const struct address *address, char text[static IP_TEXT_SIZE])
+{
+	uint8_t gid[16];
+	unsigned int length = address->prefix_length;
+	gid_from_address(address, gid);
+	for (unsigned int i = 0; i < 4; i++) {
+		unsigned int kept = length <= i * 8 ? 0 : length - i * 8 < 8 ? length - i * 8 : 8;
+		gid[12 + i] &= (uint8_t)(0xff00U >> kept);
+	}
+	gid_format_ip(gid, text);
+	size_t used = strlen(text);
+	snprintf(text + used, IP_TEXT_SIZE - used, "/%u", length);
+}
+
 static void report_subnet(struct host *host, const struct shared_subnet *subnet, const struct subnet_member *roce)
 {
 	char subject[SUBJECT_SIZE], ip[IP_TEXT_SIZE];
+	char network[IP_TEXT_SIZE];
 	uint8_t gid[16];
 	gid_from_address(roce->address, gid);
 	gid_format_ip(gid, ip);
+	subnet_text(roce->address, network);
 	snprintf(subject, sizeof(subject), "net:%s", roce->netdev->name);
 	struct finding *finding = check_add(&host->report, "gid-same-subnet", subject,
-	        "%s have addresses in one subnet: each answers ARP for the others' addresses too, so a peer's packets "
-	        "may arrive at another adapter",
-	        names_of(host->arena, subnet));
+	        "%s have addresses in one subnet (%s): each answers ARP for the others' addresses too, so a peer's "
+	        "packets may arrive at another adapter",
+	        names_of(host->arena, subnet), network);
 	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, roce->address->prefix_length);
 	list_each(member, &subnet->members)
 		add_settings(&host->report, finding, member->netdev);

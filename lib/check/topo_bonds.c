@@ -130,15 +130,28 @@ static bool different_adapters(const struct host *host, const struct bond_member
 	return !board_a || !board_b || strcmp(board_a, board_b);
 }
 
+/* RoCE LAG is a matter of mlx5; InfiniBand has none, and IPoIB is bonded over adapters as a rule. */
+static bool speaks_of_lag(const struct found_bond *found)
+{
+	enum { MELLANOX = 0x15b3 };
+	list_each(member, &found->bond->members) {
+		const struct pci_function *place = place_of(member);
+		if (member->netdev->kind != LINK_IPOIB && place && num_is(place->vendor, MELLANOX))
+			return true;
+	}
+	return false;
+}
+
 static void check_adapters(const struct found_bond *found, struct report *report)
 {
 	const struct bond_member *first = found->bond->members.count ? found->bond->members.items[0] : NULL;
+	const char *lag = speaks_of_lag(found) ? "; mlx5 forms no RoCE LAG here" : "";
 	list_each(member, &found->bond->members) {
 		if (!different_adapters(found->host, first, member))
 			continue;
 		struct finding *finding = check_add(report, "bond-members-on-different-adapters", found->subject,
-		        "%s (%s) and %s (%s) belong to different adapters; mlx5 forms no RoCE LAG here", first->name,
-		        place_of(first)->address, member->name, place_of(member)->address);
+		        "%s (%s) and %s (%s) belong to different adapters%s", first->name, place_of(first)->address,
+		        member->name, place_of(member)->address, lag);
 		evidence_of_members(found, report, finding);
 		return;
 	}
@@ -152,9 +165,13 @@ static void check_claims(const struct found_bond *found, struct report *report)
 		append(devices, "%s%s", count++ ? ", " : "", device->name);
 	if (count < 2)
 		return;
+	/* An IPoIB bond has the hardware address of its active member, by which rdma_cm finds the port. */
+	bool by_active =
+	        found->bond && found->bond->members.count && found->bond->members.items[0]->netdev->kind == LINK_IPOIB;
 	struct finding *finding = check_add(report, "bond-claimed-by-several-devices", found->subject,
-	        "%d RDMA devices reach this bond: %s; a look-up by its IP address (rdma_cm) picks one of them", count,
-	        devices);
+	        "%d RDMA devices reach this %s: %s; a look-up by its IP address (rdma_cm) picks %s", count,
+	        link_kind_names[found->netdev->netdev->kind], devices,
+	        by_active ? "that of the active member" : "one of them");
 	report_evidence(report, finding, "netlink", "RDMA_NLDEV_ATTR_NDEV_INDEX", "%s", devices);
 }
 
@@ -232,6 +249,14 @@ static void check_bond(const struct host *host, const struct port_netdev *netdev
 	check_speeds(&found, report);
 }
 
+/* What a team's ports do is between them and its daemon. */
+static void check_team(const struct port_netdev *netdev, struct report *report)
+{
+	struct found_bond found = { .netdev = netdev };
+	snprintf(found.subject, sizeof(found.subject), "net:%s", netdev->name);
+	check_claims(&found, report);
+}
+
 static void check_lag(const struct rdma_device *device, struct report *report)
 {
 	const struct lag_facts *lag = device->roce_lag;
@@ -257,7 +282,12 @@ void check_bonds(const struct host *host, struct report *report)
 		check_lag(device, report);
 	list_each(device, &host->devices)
 		list_each(port, &device->ports)
-			list_each(netdev, &port->netdevs)
-				if (netdev->bond && is_first_claim(netdev->netdev, device))
+			list_each(netdev, &port->netdevs) {
+				if (!is_first_claim(netdev->netdev, device))
+					continue;
+				else if (netdev->bond)
 					check_bond(host, netdev, report);
+				else if (netdev->netdev->kind == LINK_TEAM)
+					check_team(netdev, report);
+			}
 }

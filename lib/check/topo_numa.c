@@ -72,6 +72,20 @@ static void nodes_of_cpus(const struct host *host, const char *cpus, char text[s
 		append_range(text, first, last);
 }
 
+/* Nodes of one package are nearer to each other than to those of another one. */
+static const char *package_text(const struct host *host, const char *cpus, struct num package)
+{
+	bool known = package.known;
+	list_each(node, &host->numa_nodes) {
+		if (!node->cpus || !*node->cpus || !intersects(node->cpus, cpus))
+			continue;
+		if (known && num_is(node->package, package.value))
+			return " of the same package";
+		known &= node->package.known;
+	}
+	return known ? " of another package" : "";
+}
+
 static void check_process(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	const struct pci_function *place = place_of(device);
@@ -83,7 +97,8 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	if (place->local_cpus && *place->local_cpus && process->cpus && !intersects(place->local_cpus, process->cpus)) {
 		nodes_of_cpus(host, process->cpus, nodes);
 		struct finding *finding = check_add(report, "process-on-another-node", device->name,
-		        "this process may run on node %s only, %s is on node %d", nodes, device->name, node);
+		        "this process may run on node %s only, %s is on node %d%s", nodes, device->name, node,
+		        package_text(host, process->cpus, place->package));
 		report_evidence(report, finding, "sched_getaffinity(2)", "cpus", "%s", process->cpus);
 		report_evidence(report, finding, "sysfs", "local_cpulist", "%s", place->local_cpus);
 	}

@@ -141,12 +141,13 @@ static void check_path(const struct rdma_device *device, const struct pci_functi
 
 void check_pci(const struct host *host, struct report *report)
 {
-	list_each(device, &host->devices) {
+	/* What lies on several ways is told of a device whose own it is. */
+	list_each(device, &host->devices)
 		if (device->pci)
 			check_path(device, device->pci, report);
+	list_each(device, &host->devices)
 		list_each(port, &device->ports)
 			list_each(netdev, &port->netdevs)
 				if (netdev->netdev->pci && netdev->netdev->pci != device->pci)
 					check_path(device, netdev->netdev->pci, report);
-	}
 }

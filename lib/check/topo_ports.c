@@ -47,11 +47,13 @@ static void check_netdev(const struct port *port, const char *subject, struct re
 		return;
 	if (port->netdev_name)
 		check_add(report, "port-without-netdev", subject,
-		        "its netdev %s is not in this network namespace, so the port has no usable GID here",
+		        "its netdev %s is not in this network namespace: GIDs are usable here only of netdevs that "
+		        "stand on it, such as a macvlan (rdmadiag gid)",
 		        port->netdev_name);
 	else
 		check_add(report, "port-without-netdev", subject,
-		        "no netdev in this network namespace belongs to the port, so it has no usable GID here");
+		        "no netdev in this network namespace belongs to the port: GIDs are usable here only of netdevs "
+		        "that stand on it, such as a macvlan (rdmadiag gid)");
 }
 
 static void check_uverbs(const struct rdma_device *device, struct report *report)

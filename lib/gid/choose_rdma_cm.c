@@ -55,6 +55,25 @@ static const struct address *source_address(const struct netdev *netdev)
 	return best;
 }
 
+static const struct gid_entry *ipoib_entry(const struct gid_port *port, const struct netdev *netdev)
+{
+	for (uint32_t i = 0; netdev->mac_length == 20 && i < port->count; i++)
+		if (!memcmp(port->entries[i]->bytes, netdev->mac_bytes + 4, 16))
+			return port->entries[i];
+	return NULL;
+}
+
+/* An IPoIB bond has the address, and the hardware address of its active member. */
+static const struct netdev *bond_netdev(const struct gid_port *port)
+{
+	const struct port *rdma_port = port->table->rdma_port;
+	if (rdma_port)
+		list_each(netdev, &rdma_port->netdevs)
+			if (netdev->bond && ipoib_entry(port, netdev->netdev) && source_address(netdev->netdev))
+				return netdev->netdev;
+	return NULL;
+}
+
 /* The netdev of the port that has an address; that of the port itself is preferred. */
 static const struct netdev *source_netdev(const struct gid_port *port)
 {
@@ -114,17 +133,10 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 			reject(arena, choice, port->entries[i], type);
 }
 
-static const struct gid_entry *ipoib_entry(const struct gid_port *port, const struct netdev *netdev)
-{
-	for (uint32_t i = 0; netdev->mac_length == 20 && i < port->count; i++)
-		if (!memcmp(port->entries[i]->bytes, netdev->mac_bytes + 4, 16))
-			return port->entries[i];
-	return NULL;
-}
-
 static void choose_infiniband(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
 	const struct netdev *netdev = source_netdev(port);
+	netdev = netdev ? netdev : bond_netdev(port);
 	const struct gid_entry *found = netdev && source_address(netdev) ? ipoib_entry(port, netdev) : NULL;
 	if (found)
 		gid_take(arena, choice, found->index.value, "hardware address of %s (" VERSION ")", netdev->name);

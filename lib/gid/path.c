@@ -196,6 +196,17 @@ static const char *overlay_kind(const struct netdev *netdev)
 	return netdev->kind_name ? netdev->kind_name : "a tunnel";
 }
 
+/* The netdev that has the source address of the route; NULL: it is that of the route, or not known. */
+static const struct netdev *other_holder_of_source(const struct search *search)
+{
+	if (!search->route->has_source || netdev_address(search->out, search->route->source))
+		return NULL;
+	list_each(netdev, &search->host->netdevs)
+		if (netdev_address(netdev, search->route->source))
+			return netdev;
+	return NULL;
+}
+
 static void answer_without_entry(struct search *search)
 {
 	const struct gid_table *table = table_of_route(search);
@@ -221,8 +232,15 @@ static void answer_without_entry(struct search *search)
 		                                     : "InfiniBand addresses by LID, by GID across subnets only");
 		return;
 	}
-	answer_none(search, "the route goes through %s of %s/%" PRId64 ", which has no usable %s GID for it",
-	        search->out->name, table->device, table->port.value, gid_is_ipv4(search->path->to) ? "IPv4" : "IPv6");
+	const struct netdev *holder = other_holder_of_source(search);
+	const char *source = "";
+	if (holder)
+		source = arena_printf(search->host->arena,
+		        "; its source address %s is on %s, of which the port makes no GID",
+		        ip_text(search, search->route->source), holder->name);
+	answer_none(search, "the route goes through %s of %s/%" PRId64 ", which has no usable %s GID for it%s",
+	        search->out->name, table->device, table->port.value, gid_is_ipv4(search->path->to) ? "IPv4" : "IPv6",
+	        source ? source : "");
 }
 
 /* Such a port is made in software, and sends through whatever it stands on. */

@@ -78,6 +78,17 @@ struct finding *report_finding(
 	return finding;
 }
 
+void report_drop_finding(struct report *report, const char *id, const char *subject)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < report->findings.count; i++) {
+		const struct finding *finding = report->findings.items[i];
+		if (strcmp(finding->id, id) != 0 || strcmp(finding->subject, subject) != 0)
+			report->findings.items[kept++] = report->findings.items[i];
+	}
+	report->findings.count = kept;
+}
+
 void report_evidence(
         struct report *report, struct finding *finding, const char *source, const char *name, const char *value, ...)
 {

@@ -53,6 +53,8 @@ __attribute__((format(printf, 5, 6))) void report_evidence(
         struct report *report, struct finding *finding, const char *source, const char *name, const char *value, ...);
 /* Is there a finding of that id about that subject? */
 bool report_has_finding(const struct report *report, const char *id, const char *subject);
+/* Takes back what more evidence disproves; it is not added again. */
+void report_drop_finding(struct report *report, const char *id, const char *subject);
 void report_advice(struct finding *finding, const char *advice); /* advice: static text, or from the arena */
 
 /* What found no room in the memory of the model is unknown too: says so, once. To be called before the report is shown.

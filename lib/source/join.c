@@ -333,7 +333,7 @@ static const char *kind_text(const struct netdev *netdev)
 	return netdev->kind == LINK_OTHER && netdev->kind_name ? netdev->kind_name : link_kind_names[netdev->kind];
 }
 
-/* The devices that reach a bond; ports of one device follow each other. */
+/* The devices that reach a bond or a team; ports of one device follow each other. */
 static void claim(struct host *host, struct netdev *bond, struct rdma_device *device)
 {
 	uint32_t count = bond->claimants.count;
@@ -362,10 +362,10 @@ static void add_port_netdev(
 	                : port->netdev_ifindex.known ? SOURCE_NETLINK
 	                                             : SOURCE_SYSFS;
 	added->netdev = netdev;
-	if (netdev->kind == LINK_BOND) {
+	if (netdev->kind == LINK_BOND)
 		added->bond = join_bond(host, netdev);
+	if (spreads(netdev))
 		claim(host, netdev, device);
-	}
 	if (!netdev->pci)
 		return;
 	netdev->pci->is_reached = true;
@@ -442,7 +442,7 @@ static void join_function(struct host *host, struct rdma_device *device)
 	if (device->function.kind == FUNCTION_PF && is_guest_vf(pci)) {
 		device->function.kind = FUNCTION_VF;
 		report_missing(&host->report, "parent", device->name, 0,
-		        "its PCI id is that of a VF, and this virtual machine does not see the PF");
+		        "its PCI id is that of a VF, whose PF is not to be seen here (a virtual machine)");
 	}
 	device->vf_index = pci->vf_index;
 	if (device->function.kind != FUNCTION_PF)
@@ -454,6 +454,29 @@ static void join_function(struct host *host, struct rdma_device *device)
 	device->virtual_functions = num(count);
 }
 
+/* The function of a netdev that no port needs is not looked up; the kernel names it from 5.14 on. */
+static bool is_on_function(const struct netdev *netdev, const struct pci_function *function)
+{
+	if (!function || netdev->pci)
+		return function && netdev->pci == function;
+	return netdev->parent_name && function->address && !strcmp(netdev->parent_name, function->address);
+}
+
+/* Its own function, and of a LAG those of the bond's other members, which have no device of their own. */
+static bool is_on_function_of(const struct rdma_device *device, const struct netdev *representor)
+{
+	if (is_on_function(representor, device->pci))
+		return true;
+	list_each(port, &device->ports)
+		list_each(netdev, &port->netdevs)
+			for (uint32_t i = 0; netdev->bond && i < netdev->bond->members.count; i++) {
+				const struct pci_function *function = netdev->bond->members.items[i]->netdev->pci;
+				if (function && !function->has_device && is_on_function(representor, function))
+					return true;
+			}
+	return false;
+}
+
 static void join_device(struct host *host, struct rdma_device *device)
 {
 	if (device->pci && device->pci->driver && device->software != FLAG_YES)
@@ -461,15 +484,13 @@ static void join_device(struct host *host, struct rdma_device *device)
 	join_function(host, device);
 	device->companion_of = companion_of(host, device);
 	device->representors.count = 0;
-	if (device->pci)
-		device->pci->has_device = true;
-	if (device->function.kind == FUNCTION_PF)
-		list_each(netdev, &host->netdevs)
-			if (netdev->pci == device->pci && join_is_representor(netdev))
-				strings_add(host->arena, &device->representors, netdev->name);
 	device->transport = (int)device_transport(device);
 	list_each(port, &device->ports)
 		join_port(host, device, port);
+	if (device->function.kind == FUNCTION_PF)
+		list_each(netdev, &host->netdevs)
+			if (join_is_representor(netdev) && is_on_function_of(device, netdev))
+				strings_add(host->arena, &device->representors, netdev->name);
 }
 
 /* ---- the host ---- */
@@ -539,6 +560,9 @@ void join_host(struct host *host)
 	join_functions(host);
 	join_stacks(host);
 	host->related = 0;
+	list_each(device, &host->devices)
+		if (device->pci)
+			device->pci->has_device = true;
 	list_each(device, &host->devices) {
 		if (device->ports.count)
 			qsort(device->ports.items, device->ports.count, sizeof(*device->ports.items), by_number);

@@ -21,20 +21,52 @@ bool vendor_has_rdma(struct num pci_vendor)
 
 bool vendor_id_is_vf(struct num pci_vendor, struct num pci_device)
 {
-	/* Those that the tables of mlx4_core and mlx5_core mark as VFs (main.c, MLX5_PCI_DEV_IS_VF). */
-	static const int devices[] = {
-		0x1002, /* ConnectX-2 */
-		0x1004, /* ConnectX-3 */
-		0x1012, /* Connect-IB */
-		0x1014, /* ConnectX-4 */
-		0x1016, /* ConnectX-4 Lx */
-		0x1018, /* ConnectX-5 */
-		0x101a, /* ConnectX-5 Ex */
-		0x101c, /* ConnectX-6 */
-		0x101e, /* all later ones */
+	/* Those that pci.ids calls virtual functions, and that the tables of the drivers mark as such. */
+	static const struct {
+		int vendor, device;
+	} functions[] = {
+		/* mlx4_core, mlx5_core (main.c, MLX5_PCI_DEV_IS_VF) */
+		{ 0x15b3, 0x1002 }, /* ConnectX-2 */
+		{ 0x15b3, 0x1004 }, /* ConnectX-3 */
+		{ 0x15b3, 0x1012 }, /* Connect-IB */
+		{ 0x15b3, 0x1014 }, /* ConnectX-4 */
+		{ 0x15b3, 0x1016 }, /* ConnectX-4 Lx */
+		{ 0x15b3, 0x1018 }, /* ConnectX-5 */
+		{ 0x15b3, 0x101a }, /* ConnectX-5 Ex */
+		{ 0x15b3, 0x101c }, /* ConnectX-6 */
+		{ 0x15b3, 0x101e }, /* all later ones */
+		{ 0x15b3, 0xa2d3 }, /* BlueField */
+		/* bnxt_en (bnxt.c): NetXtreme-E and -C, BCM5745x, BCM5750x, BCM5760x */
+		{ 0x14e4, 0x1606 },
+		{ 0x14e4, 0x1609 },
+		{ 0x14e4, 0x16c1 },
+		{ 0x14e4, 0x16cb },
+		{ 0x14e4, 0x16d3 },
+		{ 0x14e4, 0x16dc },
+		{ 0x14e4, 0x16e1 },
+		{ 0x14e4, 0x16e5 },
+		{ 0x14e4, 0x1806 },
+		{ 0x14e4, 0x1807 },
+		{ 0x14e4, 0x1808 },
+		{ 0x14e4, 0x1809 },
+		{ 0x14e4, 0x1819 },
+		/* iavf (iavf_main.c) */
+		{ 0x8086, 0x154c },
+		{ 0x8086, 0x1889 },
+		{ 0x8086, 0x37cd },
+		/* qede (qede_main.c) */
+		{ 0x1077, 0x1664 },
+		{ 0x1077, 0x8090 },
+		/* hns3 (hclgevf_main.c) */
+		{ 0x19e5, 0xa22e },
+		{ 0x19e5, 0xa22f },
+		/* ionic (ionic_bus_pci.c) */
+		{ 0x1dd8, 0x1003 },
+		/* mana (gdma_main.c) */
+		{ 0x1414, 0x00ba },
 	};
-	for (size_t i = 0; num_is(pci_vendor, 0x15b3) && i < sizeof(devices) / sizeof(devices[0]); i++)
-		if (num_is(pci_device, devices[i]))
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (num_is(pci_vendor, functions[i].vendor) && num_is(pci_device, functions[i].device))
 			return true;
 	return false;
 }

@@ -5,7 +5,7 @@ import errno
 import ipaddress
 import re
 
-from .schema import Entry, Mistake
+from .schema import PORT_KEYS, Entry, Mistake
 
 ADDRESS = r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 HOP_KINDS = {"root": 4, "up": 5, "down": 6, "bridge": 7, "endpoint": 0}
@@ -18,6 +18,13 @@ PHYSICAL = {"NoStateChange": 0, "Sleep": 1, "Polling": 2, "Disabled": 3, "PortCo
             "LinkErrorRecovery": 6, "Phy Test": 7}
 DRIVERS = {"mlx5": "mlx5_core", "mlx4": "mlx4_core", "irdma": "ice", "bnxt": "bnxt_en", "qedr": "qede", "efa": "efa",
            "hns": "hns3", "hfi1": "hfi1", "cxgb4": "cxgb4", "ionic": "ionic", "mana": "mana", "rdmap": "efa"}
+# Vendor and device of a function, and hca_type and board_id of an RDMA device (none: no such files), where nothing is said.
+MLX5 = (0x15b3, 0x101d, "MT4125", "MT_0000000359")
+ADAPTERS = {"mlx5_core": MLX5, "mlx4_core": (0x15b3, 0x1003, "MT4099", "MT_1090120019"), "ice": (0x8086, 0x1592),
+            "iavf": (0x8086, 0x1889), "idpf": (0x8086, 0x1452), "i40e": (0x8086, 0x1583), "hfi1": (0x8086, 0x24f0),
+            "bnxt_en": (0x14e4, 0x1750), "qede": (0x1077, 0x1656), "cxgb4": (0x1425, 0x5401), "efa": (0x1d0f, 0xefa2),
+            "hns3": (0x19e5, 0xa222), "erdma": (0x1ded, 0x107f), "mana": (0x1414, 0x00b9), "ionic": (0x1dd8, 0x1002),
+            "vmw_pvrdma": (0x15ad, 0x0820), "enic": (0x1137, 0x0043), "virtio-pci": (0x1af4, 0x1041)}
 PROVIDERS = {"mlx5_core": "mlx5", "mlx4_core": "mlx4", "ice": "irdma", "bnxt_en": "bnxt_re", "qede": "qedr",
              "hns3": "hns"}
 
@@ -184,6 +191,7 @@ def complete_nodes(machine):
     if not machine.node:
         machine.node.append(Entry("node", {"cpus": "0-7", "memory": "16G"}))
     next_id, next_cpu = 0, 0
+    offline = set(parse_list(machine.cpu.offline))
     for node in machine.node:
         node.id = next_id if node.id is None else node.id
         node.package = node.id if node.package is None else node.package
@@ -192,6 +200,7 @@ def complete_nodes(machine):
         node.memory_bytes = parse_size(node.memory)
         cpus = parse_list(node.cpus)
         next_id, next_cpu = node.id + 1, max([next_cpu, *[cpu + 1 for cpu in cpus]])
+        node.cpus = format_list(cpu for cpu in cpus if cpu not in offline) if offline else node.cpus
     for node in machine.node:
         if node.distances is None:
             node.distances = [10 if other is node else 12 if other.package == node.package else 21
@@ -199,9 +208,10 @@ def complete_nodes(machine):
         if len(node.distances) != len(machine.node):
             raise Mistake(f"node {node.id}: {len(node.distances)} distances for {len(machine.node)} nodes")
     machine.all_cpus = format_list(cpu for node in machine.node for cpu in parse_list(node.cpus))
+    machine.present_cpus = format_list(set(parse_list(machine.all_cpus)) | offline)
     machine.package_of = {cpu: node.package for node in machine.node for cpu in parse_list(node.cpus)}
     for package, cpus in machine.cpu.packages.items():
-        machine.package_of.update(dict.fromkeys(parse_list(cpus), int(package)))
+        machine.package_of.update(dict.fromkeys((cpu for cpu in parse_list(cpus) if cpu not in offline), int(package)))
 
 
 def complete_process(machine):
@@ -270,6 +280,7 @@ def members(machine, bond):
 
 def complete_macs(machine):
     for net in machine.net:
+        net.over_ipoib = False
         if net.mac is None and net.kind not in ("loopback", "ipoib", "bond", "team", "vlan"):
             net.mac = f"02:00:5e:10:{net.ifindex >> 8 & 0xff:02x}:{net.ifindex & 0xff:02x}"
         if net.kind == "loopback":
@@ -277,6 +288,9 @@ def complete_macs(machine):
     for net in machine.net:
         if net.kind in ("bond", "team"):
             below = members(machine, net)
+            net.over_ipoib = any(member.kind == "ipoib" for member in below)
+            if net.over_ipoib:
+                continue  # its address is that of the active member, which has one when the ports have GUIDs
             net.mac = net.mac or (below[0].mac if below else f"02:00:5e:11:00:{net.ifindex & 0xff:02x}")
             for member in below:
                 if "mac" not in member.given and member.mac != net.mac:
@@ -333,8 +347,6 @@ def complete_addresses(net):
 
 # ---- RDMA devices ----
 
-PORT_KEYS = ["netdev", "gids", "gid_table", "state", "physical_state", "rate", "active_mtu", "lid"]
-
 
 def complete_ports(device):
     if not device.port:
@@ -372,6 +384,9 @@ def complete_rdma(machine, device, position):
     if device.node_desc is None:
         device.node_desc = SOFTWARE_NAMES.get(device.provider if device.software else "",
                                               f"{machine.host.hostname} {device.name}")
+    known = ADAPTERS.get(driver_of(machine, device), ())[2:] or ("", "")
+    device.hca_type = known[0] if device.hca_type is None else device.hca_type
+    device.board_id = known[1] if device.board_id is None else device.board_id
     if device.software:
         for key in ("fw", "board_id", "hca_type"):
             if key not in device.given:
@@ -432,20 +447,32 @@ def mapped(address):
 
 
 def above(machine, net):
-    return [other for other in machine.net if other.link == net.name and other.kind in ("vlan", "macvlan", "ipvlan")]
+    """All that stands on a netdev; what a bridge or another kind of master has counts too (roce_gid_mgmt.c)."""
+    found = [net]
+    for lower in found:
+        found += [other for other in machine.net
+                  if other not in found and other.name in (lower.master,) + tuple(
+                      upper.name for upper in machine.net if upper.link == lower.name and upper.kind != "vxlan")]
+    return found[1:]
 
 
 def auto_roce(machine, device, port):
     net = machine.nets.get(port.netdev)
     if not net:
         return []
-    if net.master and machine.nets[net.master].kind == "bond":
-        net = machine.nets[net.master]
+    master = machine.nets.get(net.master)
+    if master and master.kind == "bond":
+        if master.bond.mode == "active-backup" and master.bond.active != net.name:
+            return []  # the kernel takes the GIDs of a member that is not active away
+        net = master
     kinds = ["v2"] if device.software else ["v1", "v2"]
     values = []
     for netdev in [net, *above(machine, net)]:
+        own = [mapped(interface.ip) for interface in netdev.interfaces]
+        if netdev is net and net.mac and eui64(net.mac) not in own:
+            own.insert(0, eui64(net.mac))  # the default GID needs no address
         if netdev.up:
-            values += [(mapped(interface.ip), netdev) for interface in netdev.interfaces]
+            values += [(value, netdev) for value in own]
     return [Gid(position * len(kinds) + offset, value, kind, netdev)
             for position, (value, netdev) in enumerate(values) for offset, kind in enumerate(kinds)]
 
@@ -494,7 +521,7 @@ def gid_rows(machine, port, line, name):
 def complete_gids(machine, device, port):
     name = f"rdma {device.name}/{port.number}: gids"
     if port.gids == "auto":
-        port.gid_list = auto_gids(machine, device, port)
+        port.gid_list = [gid for gid in auto_gids(machine, device, port) if gid.index < port.gid_table]
     elif isinstance(port.gids, str):
         lines = [line.split("#")[0].strip() for line in port.gids.splitlines()]
         port.gid_list = [gid for line in lines if line for gid in gid_rows(machine, port, line, name)]
@@ -569,6 +596,11 @@ def complete_functions(machine):
             if driver is None and pf is not None and pf.driver:
                 driver = pf.driver
             function.driver = driver if driver is not None else default_driver(users[0].name) if users else "mlx5_core"
+        vendor, device = ADAPTERS.get(function.driver, MLX5)[:2]
+        if function.vendor is None:
+            function.vendor = vendor
+        if function.device is None:
+            function.device = device
         complete_pci(machine, function)
     machine.functions = {function.address: function for function in machine.pci}
 
@@ -582,11 +614,15 @@ SOFTWARE_NAMES = {"rxe": "rxe", "siw": "Software iWARP stack"}
 ORDINARY_NIC = {"vendor": 0x8086, "device": 0x1521, "driver": "igb"}
 
 
+def driver_of(machine, device):
+    function = machine.functions.get(device.pci)
+    return device.driver or (function.driver if function else "") or default_driver(device.name)
+
+
 def provider_of(machine, device):
     if device.software:
         return re.match(r"[a-z]+", device.name)[0]
-    function = machine.functions.get(device.pci)
-    driver = device.driver or (function.driver if function else "") or default_driver(device.name)
+    driver = driver_of(machine, device)
     return PROVIDERS.get(driver, driver)
 
 
@@ -638,3 +674,6 @@ def complete_ipoib(machine):
         guid = ports[net.ib_port].guid_number if net.ib_port else 0x02005e0000000000 | net.ifindex
         octets = bytes.fromhex("00001049fe80000000000000") + guid.to_bytes(8, "big")
         net.mac = ":".join(f"{octet:02x}" for octet in octets)
+    for net in machine.net:
+        if net.over_ipoib and not net.mac:
+            net.mac = machine.nets[net.bond.active].mac if net.bond and net.bond.active else None

@@ -195,8 +195,13 @@ def link_info(net, nets):
     return nest(IFLA_LINKINFO, *parts) if parts else b""
 
 
+def hardware_type(net):
+    """A bond takes that of its members."""
+    return "infiniband" if net.over_ipoib else {"ipoib": "infiniband", "loopback": "loopback"}.get(net.kind, "ether")
+
+
 def link(net, nets):
-    arp = {"ipoib": "infiniband", "loopback": "loopback"}.get(net.kind, "ether")
+    arp = hardware_type(net)
     body = struct.pack("=BxHiII", 0, ARPHRD[arp], net.ifindex, link_flags(net), 0)
     body += text(IFLA_IFNAME, net.name) + u32(IFLA_MTU, net.mtu)
     body += u8(IFLA_OPERSTATE, OPERSTATES.index(net.operstate)) + u8(IFLA_LINKMODE, 0)

@@ -42,6 +42,7 @@ TABLES = {
         "netlink": Key("yes", True, "false: an old kernel, no netlink recordings at all"),
         "rdma_netlink": Key("yes", True, "false: no recordings of RDMA netlink"),
         "route_netlink": Key("yes", True, "false: no recordings of rtnetlink"),
+        "ndev_index": Key("yes", True, "false: RDMA netlink does not name the netdev of a port (before 4.18)"),
         "gid_attrs": Key("yes", True, "false: a kernel without ports/N/gid_attrs (before 4.3)"),
         "verbs": Key("yes", True, "false: no recorded answers of verbs"),
         "pci_config": Key("number", 260, "bytes of each PCI config file; 64: as an ordinary user reads it; 0: none"),
@@ -68,6 +69,7 @@ TABLES = {
     "cpu": {
         "packages": Key("map", {}, "package = CPU list, where nodes and packages cross each other"),
         "topology": Key("yes", True, "false: no cpuN/topology"),
+        "offline": Key("text", "", "CPU list: possible and present, but in none of the kernel's lists of nodes and devices"),
     },
     "pci": {
         "address": Key("text", None, "as sysfs writes it; required"),
@@ -80,8 +82,8 @@ TABLES = {
                    "readable; \"\": it has no such capability"),
         "node": Key("number", 0, "NUMA node; -1: the firmware does not tell"),
         "cpus": Key("text", None, "local_cpulist; those of the node, all for -1"),
-        "vendor": Key("number", 0x15b3, ""),
-        "device": Key("number", 0x101d, ""),
+        "vendor": Key("number", None, "by the driver, 0x15b3 where it is not known"),
+        "device": Key("number", None, "by the driver, 0x101d where it is not known"),
         "class": Key("number", 0x020000, ""),
         "driver": Key("text", None, "\"\" for none; that of the RDMA device or netdev on it"),
         "kind": Key("text", "", "gpu (10de:2330, class 0302, driver nvidia) or nvme (144d:a80a, class 0108, driver nvme) "
@@ -175,8 +177,8 @@ TABLES = {
         "driver": Key("text", None, "of the function; by the name: mlx5_core, mlx4_core, irdma, bnxt_en …"),
         "node": Key("number", None, "NUMA node of its function, for one without a [[pci]] entry"),
         "fw": Key("text", "22.36.1010", "firmware; \"\": no file"),
-        "board_id": Key("text", "MT_0000000359", "\"\": no file"),
-        "hca_type": Key("text", "MT4125", "\"\": no file"),
+        "board_id": Key("text", None, "\"\": no file; MT_0000000359 of mlx5, none of other vendors"),
+        "hca_type": Key("text", None, "\"\": no file; MT4125 of mlx5, none of other vendors"),
         "node_desc": Key("text", None, "HOSTNAME NAME; of software devices what their driver sets"),
         "node_guid": Key("text", None, "made from the index"),
         "sys_image_guid": Key("text", None, "as node_guid"),
@@ -193,14 +195,8 @@ TABLES = {
         "here": Key("yes", True, "false: listed in sysfs, but RDMA netlink does not show it (another namespace)"),
         "blocks": Key("yes", False, "its driver does not answer RDMA netlink: the dump of devices is not answered either"),
         "port": Key("[port]", [], "a port; without any: port 1 with the keys below"),
-        "netdev": Key("text", None, "of port 1, as in [[rdma.port]]"),
-        "gids": Key("any", None, "of port 1"),
-        "gid_table": Key("number", None, "of port 1"),
-        "state": Key("text", None, "of port 1"),
-        "physical_state": Key("text", None, "of port 1"),
-        "rate": Key("text", None, "of port 1"),
-        "active_mtu": Key("number", None, "of port 1"),
-        "lid": Key("number", None, "of port 1"),
+        "netdev": Key("text", None, "of port 1, as in [[rdma.port]]; so are the other keys of a port but `number` and "
+                      "`params`"),
         "vf": Key("vf", None, "its VFs, each with PCI function, RDMA device and netdev"),
         "lag": Key("map", {}, "file = contents in debugfs, below mlx5/ADDRESS/lag"),
         "params": Key("map", {}, "further files of the device in sysfs"),
@@ -286,6 +282,10 @@ TABLES = {
         "status": Key("number", None, "exit status; 0 where nothing is said, or 1 of `check`"),
     },
 }
+# What a [[rdma]] says of its port 1: every key of a port but `number`, and `params` are the device's.
+PORT_KEYS = [key for key in TABLES["port"] if key not in ("number", "params")]
+TABLES["rdma"].update({key: TABLES["port"][key]._replace(default=None, help="of port 1")
+                       for key in PORT_KEYS if key != "netdev"})
 REQUIRED = {"pci": ["address"], "net": ["name"], "rdma": ["name"], "route": ["to"], "neighbour": ["ip", "dev"]}
 KINDS = {"text": str, "number": int, "yes": bool, "map": dict}
 

@@ -100,8 +100,10 @@ def write_nodes(out, machine):
 
 def write_cpus(out, machine):
     base = "sys/devices/system/cpu"
-    for name in ("online", "possible", "present"):
-        out.line(f"{base}/{name}", machine.all_cpus)
+    out.line(f"{base}/online", machine.all_cpus)
+    for name in ("possible", "present"):
+        out.line(f"{base}/{name}", machine.present_cpus)
+    out.put(f"{base}/offline", f"{machine.cpu.offline}\n")
     if not machine.cpu.topology:
         return
     packages = {}
@@ -273,7 +275,7 @@ def write_net(out, machine, net):
     out.link(f"sys/class/net/{net.name}", here)
     if base and net.device:
         out.link(f"{here}/device", base)
-    arp = {"ipoib": "infiniband", "loopback": "loopback"}.get(net.kind, "ether")
+    arp = netlink.hardware_type(net)
     mac = net.mac or ""
     broadcast = ":".join(["ff"] * max(1, len(mac.split(":"))))
     for name, value in {
@@ -513,7 +515,8 @@ def write_rdma_netlink(out, machine):
     else:
         out.put(f"{base}/dev", b"".join(netlink.rdma_device(device) for device in shown))
     for device in shown:
-        ports = [netlink.rdma_port(device, port, machine.nets.get(port.netdev)) for port in device.port]
+        ports = [netlink.rdma_port(device, port, machine.nets.get(port.netdev) if machine.host.ndev_index else None)
+                 for port in device.port]
         out.put(f"{base}/port.{device.index}", b"".join(ports))
         if device.uverbs:
             out.put(f"{base}/chardev.{device.index}", netlink.rdma_chardev(device))
