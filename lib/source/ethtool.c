@@ -14,6 +14,7 @@ enum { MSG_LINKSTATE_GET = 6, MSG_PAUSE_GET = 21, MSG_FEC_GET = 29, MSG_STATS_GE
 enum { HEADER_DEV_INDEX = 1, HEADER_FLAGS = 3, FLAG_STATS = 4 };
 enum { PAUSE_AUTONEG = 2, PAUSE_RX = 3, PAUSE_TX = 4, PAUSE_STATS = 5, PAUSE_STAT_TX = 2, PAUSE_STAT_RX = 3 };
 enum { FEC_ACTIVE = 4, FEC_STATS = 5, FEC_STAT_CORRECTED = 2, FEC_STAT_UNCORR = 3 };
+enum { STAT_LIMIT = 3 }; /* of those that are read in such a nest */
 enum { MODULE_POWER_MODE = 3, POWER_LOW = 1, POWER_HIGH = 2 };
 enum { LINKSTATE_EXT_STATE = 5 };
 enum { STATS_GROUPS = 3, STATS_GRP = 4, GRP_ID = 2, GRP_STAT = 4 };
@@ -26,6 +27,16 @@ static const struct nlattr **sort(const struct nlmsghdr *message, const struct n
 		return NULL;
 	nl_attributes(message, sizeof(struct genlmsghdr), table, max);
 	return table;
+}
+
+/* An answer that has its statistics as its last attribute, in a nest. */
+static bool sort_with_stats(
+        const struct nlmsghdr *message, const struct nlattr **table, size_t max, const struct nlattr **stats)
+{
+	if (!sort(message, table, max))
+		return false;
+	nl_nested(table[max], stats, STAT_LIMIT);
+	return true;
 }
 
 static struct num first_u64(const struct nlattr *attribute)
@@ -50,12 +61,12 @@ struct taking {
 static int take_pause(const struct nlmsghdr *message, void *context)
 {
 	struct taking *taking = context;
-	const struct nlattr *table[PAUSE_STATS + 1], *stats[PAUSE_STAT_RX + 1];
-	struct pause_facts *pause =
-	        sort(message, table, PAUSE_STATS) ? arena_new_object(taking->arena, struct pause_facts) : NULL;
+	const struct nlattr *table[PAUSE_STATS + 1], *stats[STAT_LIMIT + 1];
+	struct pause_facts *pause = sort_with_stats(message, table, PAUSE_STATS, stats)
+	                                    ? arena_new_object(taking->arena, struct pause_facts)
+	                                    : NULL;
 	if (!pause)
 		return 0;
-	nl_nested(table[PAUSE_STATS], stats, PAUSE_STAT_RX);
 	pause->autonegotiated = as_flag(table[PAUSE_AUTONEG]);
 	pause->receive = as_flag(table[PAUSE_RX]);
 	pause->transmit = as_flag(table[PAUSE_TX]);
@@ -88,12 +99,12 @@ static const char *fec_word(struct num bit)
 static int take_fec(const struct nlmsghdr *message, void *context)
 {
 	struct taking *taking = context;
-	const struct nlattr *table[FEC_STATS + 1], *stats[FEC_STAT_UNCORR + 1];
-	struct fec_facts *fec =
-	        sort(message, table, FEC_STATS) ? arena_new_object(taking->arena, struct fec_facts) : NULL;
+	const struct nlattr *table[FEC_STATS + 1], *stats[STAT_LIMIT + 1];
+	struct fec_facts *fec = sort_with_stats(message, table, FEC_STATS, stats)
+	                                ? arena_new_object(taking->arena, struct fec_facts)
+	                                : NULL;
 	if (!fec)
 		return 0;
-	nl_nested(table[FEC_STATS], stats, FEC_STAT_UNCORR);
 	fec->active = fec_word(nl_u32(table[FEC_ACTIVE]));
 	/* The total comes first, then one for each lane. */
 	fec->corrected_blocks = first_u64(stats[FEC_STAT_CORRECTED]);

@@ -41,6 +41,8 @@ echo '{"schema":"rdmadiag.gid","version":1}' >"$dir/gid.json"
 status_is 3 "documents of two kinds" "$RDMADIAG" compare "$dir/a.json" "$dir/gid.json"
 like "$errors" "gid.json is rdmadiag.gid version 1, but .*a.json is rdmadiag.topo" "are told apart"
 echo '{"a":1' >"$dir/cut.json"
+# as under cron: the first file that is opened gets descriptor 0
+status_is 1 "without standard input" sh -c '"$@" <&-' sh "$RDMADIAG" compare "$dir/a.json" "$dir/c.json"
 status_is 3 "a document cut short" "$RDMADIAG" compare "$dir/a.json" "$dir/cut.json"
 like "$errors" "cut.json: not valid JSON" "is named"
 echo '{}' >"$dir/other.json"

@@ -111,7 +111,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	autocall(host_freep) struct host *host = host_new();
 	struct looking looking = { 0 };
-	struct collect_options wanted = { .verbs = VERBS_PORTS, .more = look_further, .data = &looking };
+	struct collect_options wanted = {
+		.verbs = VERBS_PORTS, .health = true, .more = look_further, .data = &looking
+	};
 	collect_host(origin, host, &wanted, NULL);
 	check_topo(host, &host->report);
 	gid_judge(host, &looking.document);

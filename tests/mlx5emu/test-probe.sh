@@ -68,6 +68,11 @@ probe "LAG without DEVX: not tried" ok "--device mlx5_0:lag --device mlx5_1 --no
 grep -Eq '^  member 1  ok, 2 requests, the last in ' "$scratch/out" && grep -q '^  member 2  failed  IBV_WC_RETRY_EXC_ERR' "$scratch/out"
 ok $? "LAG: in the text" "$scratch/out"
 
+# the other device has another table: the index that was asked for is of the first
+probe "a GID index of one device" ok "$two" "-d mlx5_0 -g 3 --target-device mlx5_1" evidence.local.gid_index=3 \
+	evidence.remote.gid_index=1
+probe "a GID index of both ends" ok "$two" "-d mlx5_0 -g 3" evidence.local.gid_index=3 evidence.remote.gid_index=3
+
 # ---- InfiniBand: by LID, without a GID
 ib="--device mlx5_0:link=ib --device mlx5_1:link=ib:ports=2"
 probe "InfiniBand by LID" ok "$ib" "-d mlx5_0 --target-device mlx5_1/2" evidence.local.transport=infiniband \

@@ -450,6 +450,22 @@ static void test_mooncake_of_before(void **state)
 	fixture_free(&f);
 }
 
+/* Those versions preferred an entry whose netdev is shown. */
+static void test_mooncake_of_before_wants_a_netdev(void **state)
+{
+	(void)state;
+	struct fixture f = roce("eth0", "10.9.0.7/16");
+	add_pair(&f, 0, "10.9.0.6", NULL); /* an address that no netdev has */
+	add_pair(&f, 2, "10.9.0.7", "eth0");
+	judge(&f);
+	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
+	struct gid_choice choice = { 0 };
+	gid_choose_mooncake(f.host->arena, &port, NULL, &choice);
+	assert_true(num_is(choice.index, 3));
+	assert_null(strstr(choice.reason, "0.3.10"));
+	fixture_free(&f);
+}
+
 static void test_rdma_cm_mode(void **state)
 {
 	(void)state;
@@ -586,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_nccl_environment),
 		cmocka_unit_test(test_nccl_files),
 		cmocka_unit_test(test_mooncake_of_before),
+		cmocka_unit_test(test_mooncake_of_before_wants_a_netdev),
 		cmocka_unit_test(test_ucx_of_before),
 		cmocka_unit_test(test_perftest_of_before),
 		cmocka_unit_test(test_perftest_of_before_takes_empty_slots),

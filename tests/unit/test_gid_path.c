@@ -142,6 +142,25 @@ static void several_paths_are_read(void **state)
 	fixture_free(&f);
 }
 
+/* What stands behind a path in the list is the next path: two of eight bytes, the second with flags that look like one.
+ */
+static void a_path_ends_where_it_says(void **state)
+{
+	(void)state;
+	struct fixture f = fixture_of(TRANSPORT_ROCE, 16);
+	struct reply reply;
+	struct gid_lookup lookup;
+	struct rtnexthop hops[2] = { { .rtnh_len = sizeof(*hops), .rtnh_ifindex = 7 },
+		{ .rtnh_len = sizeof(*hops), .rtnh_flags = RTA_GATEWAY, .rtnh_ifindex = 8 } };
+	begin_route(&reply, AF_INET, RTN_UNICAST);
+	mnl_attr_put(reply.message, RTA_MULTIPATH, sizeof(hops), hops);
+	take(&f, &lookup, &reply);
+	assert_int_equal(lookup.hops.count, 2);
+	assert_false(lookup.hops.items[0]->has_gateway);
+	assert_true(num_is(lookup.hops.items[1]->oif, 8));
+	fixture_free(&f);
+}
+
 static void broken_replies_tell_nothing(void **state)
 {
 	(void)state;
@@ -437,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_route_is_read),
 		cmocka_unit_test(a_gateway_may_be_of_the_other_family),
 		cmocka_unit_test(several_paths_are_read),
+		cmocka_unit_test(a_path_ends_where_it_says),
 		cmocka_unit_test(broken_replies_tell_nothing),
 		cmocka_unit_test(neighbours_are_read),
 		cmocka_unit_test(addresses_are_read),

@@ -47,13 +47,74 @@ static void test_completions(void **state)
 	assert_false(irq_is_completion("pciehp"));
 }
 
+static struct nlmsghdr *begin(void *buffer)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	mnl_nlmsg_put_extra_header(message, sizeof(struct genlmsghdr));
+	return message;
+}
+
+/* Numbers of attributes as in linux/ethtool_netlink.h. */
+static void test_wire(void **state)
+{
+	(void)state;
+	_Alignas(struct nlmsghdr) unsigned char buffer[256];
+	struct netdev_health health = { 0 };
+	struct nlmsghdr *message = begin(buffer);
+	mnl_attr_put_u8(message, 2, 0);
+	mnl_attr_put_u8(message, 3, 1);
+	struct nlattr *stats = mnl_attr_nest_start(message, 5);
+	mnl_attr_put_u64(message, 2, 41);
+	mnl_attr_put_u64(message, 3, 42);
+	mnl_attr_nest_end(message, stats);
+	assert_int_equal(ethtool_parse_pause(buffer, message->nlmsg_len, host->arena, &health), 0);
+	assert_int_equal(health.pause->autonegotiated, FLAG_NO);
+	assert_int_equal(health.pause->receive, FLAG_YES);
+	assert_int_equal(health.pause->transmit, FLAG_UNKNOWN);
+	assert_true(num_is(health.pause->frames_sent, 41) && num_is(health.pause->frames_received, 42));
+
+	message = begin(buffer);
+	mnl_attr_put_u32(message, 4, 50);
+	stats = mnl_attr_nest_start(message, 5);
+	uint64_t lanes[] = { 7, 3, 4 };
+	mnl_attr_put(message, 2, sizeof(lanes), lanes);
+	mnl_attr_put_u64(message, 3, (uint64_t)INT64_MAX + 1);
+	mnl_attr_nest_end(message, stats);
+	assert_int_equal(ethtool_parse_fec(buffer, message->nlmsg_len, host->arena, &health), 0);
+	assert_string_equal(health.fec->active, "rs");
+	assert_true(num_is(health.fec->corrected_blocks, 7));
+	assert_false(health.fec->uncorrectable_blocks.known);
+
+	message = begin(buffer);
+	mnl_attr_put_u8(message, 3, 3); /* a mode of a later kernel */
+	assert_int_equal(ethtool_parse_module(buffer, message->nlmsg_len, host->arena, &health), 0);
+	assert_null(health.module_power);
+	message = begin(buffer);
+	mnl_attr_put_u8(message, 3, 2);
+	assert_int_equal(ethtool_parse_module(buffer, message->nlmsg_len, host->arena, &health), 0);
+	assert_string_equal(health.module_power, "high");
+
+	static const struct {
+		uint8_t state;
+		const char *word;
+	} states[] = { { 0, "autonegotiation" }, { 4, "no cable" }, { 10, "module" }, { 11, NULL } };
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
+		struct netdev_health down = { 0 };
+		message = begin(buffer);
+		mnl_attr_put_u8(message, 5, states[i].state);
+		assert_int_equal(ethtool_parse_linkstate(buffer, message->nlmsg_len, host->arena, &down), 0);
+		assert_int_equal(!down.link_problem, !states[i].word);
+		if (states[i].word)
+			assert_string_equal(down.link_problem, states[i].word);
+	}
+}
+
 /* Any shorter message says less, or nothing, and never reads behind its end (seen by the sanitizers). */
 static void test_cut(void **state)
 {
 	(void)state;
 	_Alignas(struct nlmsghdr) unsigned char buffer[256];
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	mnl_nlmsg_put_extra_header(message, sizeof(struct genlmsghdr));
+	struct nlmsghdr *message = begin(buffer);
 	struct nlattr *group = mnl_attr_nest_start(message, 4);
 	mnl_attr_put_u32(message, 2, 1);
 	struct nlattr *stat = mnl_attr_nest_start(message, 4);
@@ -92,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_completions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_wire, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

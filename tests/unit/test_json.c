@@ -37,6 +37,16 @@ static void an_empty_model_is_all_unknown(void **state)
 	free(text);
 }
 
+/* A number of a later version, or of a peer, has no name here. */
+static void numbers_without_a_name_are_unknown(void **state)
+{
+	(void)state;
+	struct verdict verdict = { .outcome = OUTCOME_COUNT, .layer = LAYER_COUNT + 40 };
+	char *text = compact(&verdict_record, &verdict);
+	assert_non_null(strstr(text, "{\"outcome\":null,\"layer\":null,"));
+	free(text);
+}
+
 static void rates_keep_their_fraction(void **state)
 {
 	(void)state;
@@ -226,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_model_is_all_unknown),
+		cmocka_unit_test(numbers_without_a_name_are_unknown),
 		cmocka_unit_test(rates_keep_their_fraction),
 		cmocka_unit_test(a_document_reads_back_as_it_was_written),
 		cmocka_unit_test(wrong_values_are_named_by_their_path),

@@ -113,7 +113,9 @@ static void test_readers(void **state)
 	assert_string_equal(gpu.ordering, "none");
 	assert_non_null(strstr(gpu.reader, "before this GPU reads"));
 	assert_null(strstr(gpu.reader, "cuFlushGPUDirectRDMAWrites"));
+	assert_int_equal(gpu.flush_options.count, 1);
 	gpu = explained(FLAG_NO, num(0), num(0));
+	assert_int_equal(gpu.flush_options.count, 0);
 	assert_non_null(strstr(gpu.reader, "cannot write"));
 	gpu = explained(FLAG_YES, (struct num){ 0 }, (struct num){ 0 });
 	assert_null(gpu.ordering);

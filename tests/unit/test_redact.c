@@ -2,6 +2,8 @@
 /* Pseudonyms: what stays of an original's structure, and that text and binary forms become the same. */
 #include "unit.h"
 
+#include "base/cleanup.h"
+
 #include "report/pseudonym.h"
 #include "report/redact_binary.h"
 #include "report/redact_text.h"
@@ -183,6 +185,15 @@ static void text_is_searched_in_every_notation(void **state)
 	hides(pseudonyms, WORDS_DISTINCT, "GPU-7.example.net mlx5_0", "gpu-7");
 	hides(pseudonyms, WORDS_ALL, "node1 HCA-1", "node1");
 	keeps(pseudonyms, "sys/devices/system/node/node1/cpulist");
+	/* Up to nine letters and three digits is what devices are called as well. */
+	static const char *const names[] = { "rack42", "pod123", "compute12", "pod1234", "computenode1" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(pseudonym_word_note(pseudonyms, names[i], "host-"), 0);
+		if (i < 3)
+			keeps(pseudonyms, names[i]);
+		else
+			hides(pseudonyms, WORDS_DISTINCT, names[i], names[i]);
+	}
 	keeps(pseudonyms, "0000:17:00.0 0-31,64-95 12:34:56 100 Gb/sec (4X EDR) 5.10.0-26");
 	keeps(pseudonyms, "PCI_ID=15B3:101D PCI_SLOT_NAME=0000:17:00.0 MODALIAS=pci:v000015B3d0000101D");
 	pseudonyms_free(pseudonyms);
