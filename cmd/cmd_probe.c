@@ -3,6 +3,7 @@
 #include "probe_placements.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "model/evidence.h"
 #include "probe/drill.h"
 #include "probe/listener.h"
@@ -239,20 +240,26 @@ static int status_of(const struct probe_document *document)
 
 /* ---- --judge, and the probe of a report ---- */
 
-static int has_evidence(json_object *object, const char *path, struct error *error)
+/* The record may be another program's, or a later version's: what does not fit is unknown, and is listed. */
+static int take_record(json_object *object, const char *name, struct arena *arena, struct probe_document *document,
+        struct error *error)
 {
 	json_object *evidence;
-	if (json_object_object_get_ex(object, "evidence", &evidence))
-		return 0;
-	return error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", path);
+	if (!json_object_object_get_ex(object, "evidence", &evidence) ||
+	        !json_object_is_type(evidence, json_type_object))
+		return error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", name);
+	return record_from_foreign_json(&recorded_probe_record, object, arena, document, document->report, error);
 }
 
 static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
 {
-	json_object *object;
-	int result = json_read_file(path, &probe_record, arena, document, &object, error);
-	if (!result)
-		result = has_evidence(object, path, error);
+	autofree char *text = NULL;
+	size_t length = 0;
+	int result = file_read(path, &text, &length, error);
+	if (result)
+		return result;
+	json_object *object = json_parse(text, length, path, error);
+	result = object ? take_record(object, path, arena, document, error) : error->code;
 	json_object_put(object);
 	return result;
 }
@@ -274,9 +281,7 @@ static int read_recorded(
 	if (result)
 		return error_set(error, result, "%s: %s", snapshot, name);
 	json_object *object = json_parse(text, length, name, error);
-	result = object ? has_evidence(object, name, error) : error->code;
-	if (!result)
-		result = record_from_json(&probe_record, object, arena, document, error);
+	result = object ? take_record(object, name, arena, document, error) : error->code;
 	json_object_put(object);
 	return result;
 }

@@ -62,7 +62,7 @@ static void find_places(struct comparison *comparison)
 
 static struct num statistic_of(const struct evidence *evidence, const char *stage, int64_t bytes, struct num *samples)
 {
-	list_each(statistic, &evidence->statistics) {
+	list_each(statistic, &evidence->statistics.stages) {
 		if (strcmp(statistic->stage, stage) != 0 || statistic->bytes.value != bytes)
 			continue;
 		*samples = statistic->samples;

@@ -235,6 +235,11 @@ static const struct field statistic_fields[] = {
 };
 static RECORD(statistic_record, statistic, statistic_fields);
 
+static const struct field statistics_fields[] = {
+	FIELD_OF(RECORDS, struct statistics, stages, statistic_record, "each stage at each size"),
+};
+static RECORD(statistics_record, statistics, statistics_fields);
+
 static const struct field bucket_fields[] = {
 	FIELD(NUMBER, struct histogram_bucket, from_ns, "begin of the range"),
 	FIELD(NUMBER, struct histogram_bucket, to_ns, "its end"),
@@ -436,7 +441,7 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, operations_reclaimed, "unsignaled ones known to be done by a later completion"),
 	FIELD(NUMBER, struct evidence, completions_undelivered, "completions taken and not handed to whom waits"),
 	FIELD(NUMBER, struct evidence, queue_full, "posts refused by a full send queue and tried again"),
-	FIELD_OF(RECORDS, struct evidence, statistics, statistic_record, "statistics of the stages"),
+	FIELD_OF(INLINE, struct evidence, statistics, statistics_record, "how long the stages took"),
 	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
 	FIELD_OF(RECORDS, struct evidence, histograms, histogram_record, "how often a request took how long"),
 	FIELD_OF(RECORDS, struct evidence, tcp_transfers, tcp_transfer_record, "the same bytes over TCP, in this host"),
@@ -473,6 +478,13 @@ static const struct field verdict_fields[] = {
 	FIELD(TEXTS, struct verdict, next_steps, "what to look at next"),
 };
 RECORD(verdict_record, verdict, verdict_fields);
+
+/* A record as it is judged again: what an earlier verdict said of it does not matter. */
+static const struct field recorded_fields[] = {
+	FIELD_OF(INLINE, struct probe_document, request, request_record, "what was asked for"),
+	FIELD_OF(INLINE, struct probe_document, evidence, evidence_record, "recorded facts"),
+};
+RECORD(recorded_probe_record, probe_document, recorded_fields);
 
 static const struct field probe_fields[] = {
 	FIELD_OF(INLINE, struct probe_document, request, request_record, "what was asked for"),

@@ -160,6 +160,10 @@ struct statistic {
 	struct num min_ns, median_ns, p99_ns, max_ns;
 };
 
+struct statistics {
+	LIST(struct statistic) stages;
+};
+
 /* How often a request of this size took so long, from post to completion taken. */
 struct histogram_bucket {
 	struct num from_ns, to_ns; /* `to` is not in it, but of the last */
@@ -335,7 +339,7 @@ struct evidence {
 	struct num operations_reclaimed;    /* unsignaled, and known to be done by a later completion */
 	struct num completions_undelivered; /* taken, of an outstanding request, and not handed to whom waits for it */
 	struct num queue_full; /* how often a post was refused because the send queue was full, and tried again */
-	LIST(struct statistic) statistics;
+	struct statistics statistics;
 	LIST(struct histogram) histograms;       /* of sizes with requests enough */
 	LIST(struct lag_member) lag_members;     /* none: no LAG, or not tried */
 	LIST(struct tcp_transfer) tcp_transfers; /* --tcp */
@@ -414,5 +418,6 @@ extern const char *const layer_names[LAYER_COUNT];
 extern const char *const confidence_names[CONFIDENCE_COUNT];
 
 extern const struct record probe_record, evidence_record, endpoint_record, verdict_record, peer_report_record;
+extern const struct record recorded_probe_record; /* the document without its verdict */
 
 #endif

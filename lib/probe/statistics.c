@@ -64,7 +64,7 @@ static size_t collect(const struct stage_times *times, size_t count, enum stage 
 
 static void add_statistic(struct probe_run *run, enum stage stage, size_t bytes, const int64_t *sorted, size_t samples)
 {
-	struct statistic *statistic = samples ? list_add(run->arena, &run_evidence(run)->statistics) : NULL;
+	struct statistic *statistic = samples ? list_add(run->arena, &run_evidence(run)->statistics.stages) : NULL;
 	if (!statistic)
 		return;
 	*statistic = (struct statistic){

@@ -226,6 +226,7 @@ struct place {
 struct reader {
 	struct arena *arena;
 	struct error *error;
+	struct report *report; /* NULL: the first value that does not fit ends it */
 };
 
 static int place_text(const struct place *place, char *out, size_t size)
@@ -250,6 +251,17 @@ static int wrong(struct reader *reader, const struct place *place, const char *e
 
 static int read_record(
         struct reader *reader, const struct place *place, const struct record *record, json_object *object, void *data);
+
+/* A value that does not fit stays unknown, with an entry that says why, where the caller wants it so. */
+static int forgive(struct reader *reader, const struct place *place, int result)
+{
+	char path[160] = "";
+	if (result != -EINVAL || !reader->report)
+		return result;
+	place_text(place, path, sizeof(path));
+	report_missing(reader->report, path, "host", result, "%s", reader->error->text);
+	return 0;
+}
 
 static int read_text(struct reader *reader, const struct place *place, json_object *value, const char **text)
 {
@@ -318,7 +330,11 @@ static int read_list(struct reader *reader, const struct place *place, const str
 	size_t length = json_object_array_length(value);
 	for (size_t i = 0; i < length; i++) {
 		struct place item = { .above = place, .index = i };
+		uint32_t before = list->count;
 		int result = read_item(reader, &item, field, json_object_array_get_idx(value, i), list);
+		if (result)
+			list->count = before;
+		result = forgive(reader, &item, result);
 		if (result)
 			return result;
 	}
@@ -399,6 +415,7 @@ static int read_record(
 			continue;
 		struct place here = { .above = place, .key = field->key };
 		int result = read_field(reader, &here, field, value, (char *)data + field->offset);
+		result = forgive(reader, &here, result);
 		if (result)
 			return result;
 	}
@@ -409,6 +426,13 @@ int record_from_json(
         const struct record *record, json_object *object, struct arena *arena, void *data, struct error *error)
 {
 	struct reader reader = { .arena = arena, .error = error };
+	return read_record(&reader, NULL, record, object, data);
+}
+
+int record_from_foreign_json(const struct record *record, json_object *object, struct arena *arena, void *data,
+        struct report *report, struct error *error)
+{
+	struct reader reader = { .arena = arena, .error = error, .report = report };
 	return read_record(&reader, NULL, record, object, data);
 }
 

@@ -24,6 +24,14 @@ int record_from_json(
         const struct record *record, json_object *object, struct arena *arena, void *data, struct error *error);
 
 /*
+ * The same for a document that another program may have written: a value that does not fit (an unknown word, another
+ * type, a number beyond 63 bits, an element that is null) stays unknown, and `report` gets one entry for it by its
+ * path. -EINVAL only where `object` is none.
+ */
+int record_from_foreign_json(const struct record *record, json_object *object, struct arena *arena, void *data,
+        struct report *report, struct error *error);
+
+/*
  * Parses `length` bytes of foreign JSON: valid UTF-8, one value, depth at most 32, not more than JSON_VALUES_LIMIT
  * values (each takes some 100 bytes, whatever it takes in the text). The caller puts the result. NULL with `error` that
  * names `source`.

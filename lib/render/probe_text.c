@@ -625,7 +625,7 @@ static void say_operations(const struct out *out)
 /* Of one operation the ladder says the same. */
 static bool is_worth_statistics(const struct evidence *evidence)
 {
-	list_each(statistic, &evidence->statistics)
+	list_each(statistic, &evidence->statistics.stages)
 		if (statistic->samples.value > 1)
 			return true;
 	return false;
@@ -649,7 +649,7 @@ static void say_statistics(const struct out *out)
 		return;
 	say(out, "\n  %-10s %10s %8s %10s %10s %10s %10s\n", "stage", "bytes", "samples", "min", "median", "p99",
 	        "max");
-	list_each(statistic, &out->evidence->statistics) {
+	list_each(statistic, &out->evidence->statistics.stages) {
 		const struct num times[] = { statistic->min_ns, statistic->median_ns, statistic->p99_ns,
 			statistic->max_ns };
 		if (!strcmp(statistic->stage, "span"))
@@ -788,7 +788,7 @@ static void say_members(const struct out *out)
 
 static struct num rdma_total(const struct out *out, int64_t bytes)
 {
-	list_each(statistic, &out->evidence->statistics)
+	list_each(statistic, &out->evidence->statistics.stages)
 		if (statistic->stage && !strcmp(statistic->stage, "total") && statistic->bytes.value == bytes)
 			return statistic->median_ns;
 	return (struct num){ 0 };

@@ -14,7 +14,7 @@ index_a=$(gid_index rxe0 "$address_a")
 # median of "total" in nanoseconds
 of_probe() {
 	"$@" "$RDMADIAG" probe -j -d rxe0 -g "$index_a" --peer "$address_b" --size $size --count "$count" --timeout 20000 |
-		python3 -c 'import json, sys; print(*[s["median_ns"] for s in json.load(sys.stdin)["evidence"]["statistics"] if s["stage"] == "total"])'
+		python3 -c 'import json, sys; print(*[s["median_ns"] for s in json.load(sys.stdin)["evidence"]["statistics"]["stages"] if s["stage"] == "total"])'
 }
 
 serves() {

@@ -4,10 +4,23 @@
 #include "model/gid.h"
 #include "model/host.h"
 #include "render/json.h"
+#include "verdict/verdict.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* As --judge does: what does not fit is left out, and the rest is judged. */
+static void judge(json_object *object)
+{
+	struct arena *arena = arena_new(4 << 20);
+	struct report report = { .arena = arena };
+	struct probe_document *document = arena_alloc(arena, sizeof(*document));
+	struct error error;
+	if (!record_from_foreign_json(&recorded_probe_record, object, arena, document, &report, &error))
+		verdict_judge(&document->request, &document->evidence, &report, arena, &document->verdict);
+	arena_free(arena);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -24,6 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		arena_free(arena);
 	}
+	if (object)
+		judge(object);
 	json_object_put(object);
 	return 0;
 }

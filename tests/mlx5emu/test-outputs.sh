@@ -37,7 +37,7 @@ ok $? "trace: of a recorded document" "$scratch/out"
 python3 - "$document" >>"$scratch/out" 2>&1 <<'END'
 import json, sys
 e = json.load(open(sys.argv[1]))["evidence"]
-total = {s["bytes"]: s for s in e["statistics"] if s["stage"] == "total"}
+total = {s["bytes"]: s for s in e["statistics"]["stages"] if s["stage"] == "total"}
 assert set(total) == {64, 5000} and all(s["samples"] == 300 for s in total.values())
 for h in e["histograms"]:
     s, b = total[h["bytes"]], h["buckets"]

@@ -141,6 +141,47 @@ static void wrong_values_are_named_by_their_path(void **state)
 	arena_free(arena);
 }
 
+static void what_does_not_fit_is_unknown(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct report report = { .arena = arena };
+	struct error error = { 0 };
+	struct probe_document document = { 0 };
+	json_object *object =
+	        parse("{\"request\":{\"op\":\"fetch-add\",\"count\":3},\"evidence\":{\"statistics\":[],"
+	              "\"counters\":[null,{\"name\":\"a\",\"before\":18446744073709551615,\"after\":7},5],"
+	              "\"operations\":[{\"bytes\":\"x\",\"wc_status\":12}],\"tcp\":true},"
+	              "\"verdict\":{\"layer\":\"moon\"}}");
+	assert_int_equal(
+	        record_from_foreign_json(&recorded_probe_record, object, arena, &document, &report, &error), 0);
+	const struct evidence *evidence = &document.evidence;
+	assert_int_equal(document.request.op, OP_UNKNOWN);
+	assert_int_equal(document.request.count.value, 3);
+	assert_int_equal(evidence->counters.count, 1);
+	assert_false(evidence->counters.items[0]->before.known);
+	assert_int_equal(evidence->counters.items[0]->after.value, 7);
+	assert_false(evidence->operations.items[0]->bytes.known);
+	assert_int_equal(evidence->operations.items[0]->wc_status.value, 12);
+	assert_null(evidence->tcp);
+	static const char *const paths[] = { "request.op", "evidence.statistics", "evidence.counters[0]",
+		"evidence.counters[1].before", "evidence.counters[2]", "evidence.operations[0].bytes", "evidence.tcp" };
+	assert_int_equal(report.not_collected.count, sizeof(paths) / sizeof(*paths));
+	for (uint32_t i = 0; i < report.not_collected.count; i++) {
+		bool listed = false;
+		for (size_t j = 0; j < sizeof(paths) / sizeof(*paths); j++)
+			listed |= !strcmp(report.not_collected.items[i]->what, paths[j]);
+		if (!listed)
+			fail_msg("%s is listed", report.not_collected.items[i]->what);
+	}
+	json_object_put(object);
+	object = parse("[]");
+	assert_int_equal(
+	        record_from_foreign_json(&recorded_probe_record, object, arena, &document, &report, &error), -EINVAL);
+	json_object_put(object);
+	arena_free(arena);
+}
+
 static void foreign_bytes_are_refused(void **state)
 {
 	(void)state;
@@ -240,6 +281,7 @@ int main(void)
 		cmocka_unit_test(rates_keep_their_fraction),
 		cmocka_unit_test(a_document_reads_back_as_it_was_written),
 		cmocka_unit_test(wrong_values_are_named_by_their_path),
+		cmocka_unit_test(what_does_not_fit_is_unknown),
 		cmocka_unit_test(foreign_bytes_are_refused),
 		cmocka_unit_test(the_text_need_not_end_with_a_nul),
 		cmocka_unit_test(invalid_utf8_becomes_a_replacement),

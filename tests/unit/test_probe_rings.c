@@ -209,13 +209,13 @@ static void statistics_leave_out_what_was_not_seen(void **state)
 	stage_times_keep(times, 1, &unseen);
 	statistics_fill(run, &layout, times);
 	const struct evidence *evidence = run_evidence(run);
-	assert_int_equal(evidence->statistics.count, 4); /* nothing of "wqe" */
-	assert_string_equal(evidence->statistics.items[0]->stage, "post");
-	assert_int_equal(evidence->statistics.items[0]->samples.value, 2);
-	assert_int_equal(evidence->statistics.items[0]->max_ns.value, 30);
-	assert_string_equal(evidence->statistics.items[1]->stage, "cqe");
-	assert_int_equal(evidence->statistics.items[1]->samples.value, 1);
-	assert_int_equal(evidence->statistics.items[1]->median_ns.value, 40);
+	assert_int_equal(evidence->statistics.stages.count, 4); /* nothing of "wqe" */
+	assert_string_equal(evidence->statistics.stages.items[0]->stage, "post");
+	assert_int_equal(evidence->statistics.stages.items[0]->samples.value, 2);
+	assert_int_equal(evidence->statistics.stages.items[0]->max_ns.value, 30);
+	assert_string_equal(evidence->statistics.stages.items[1]->stage, "cqe");
+	assert_int_equal(evidence->statistics.stages.items[1]->samples.value, 1);
+	assert_int_equal(evidence->statistics.stages.items[1]->median_ns.value, 40);
 	free(times);
 	arena_free(arena);
 }

@@ -36,7 +36,7 @@ holds "two devices: the verdict" "fine() and e['same_port_loopback'] is False"
 holds "two devices: the first 64 operations are listed, the others counted" \
 	"len(o) == 64 and e['operations_omitted'] == 136 and e['operations_completed'] == 200"
 holds "two devices: statistics over all of them" \
-	"all(s['samples'] == 100 and s['min_ns'] <= s['median_ns'] <= s['p99_ns'] <= s['max_ns'] for s in e['statistics'] if s['stage'] == 'total')"
+	"all(s['samples'] == 100 and s['min_ns'] <= s['median_ns'] <= s['p99_ns'] <= s['max_ns'] for s in e['statistics']['stages'] if s['stage'] == 'total')"
 
 peer
 holds "peer: the verdict" "fine()"
