@@ -69,6 +69,12 @@ bool is_success(const struct operation *operation)
 	return num_is(operation->wc_status, 0);
 }
 
+bool payload_is_right(const struct operation *operation)
+{
+	return operation->payload_verified == FLAG_YES ||
+	       (operation->payload_verified == FLAG_UNKNOWN && operation->remote_landed_ns.known);
+}
+
 static int64_t end_time(const struct operation *operation)
 {
 	return operation->cqe_consumed_ns.known  ? operation->cqe_consumed_ns.value
@@ -109,8 +115,9 @@ bool has_not_arrived(const struct judge *judge, const struct operation *operatio
 static void count_success(struct judge *judge, const struct operation *operation)
 {
 	judge->succeeded++;
-	judge->verified += operation->payload_verified == FLAG_YES;
-	if (operation->payload_verified == FLAG_NO && !has_not_arrived(judge, operation) && !judge->wrong)
+	judge->verified += payload_is_right(operation);
+	bool missing = operation->landed == FLAG_NO && !payload_is_right(operation);
+	if ((operation->payload_verified == FLAG_NO || missing) && !has_not_arrived(judge, operation) && !judge->wrong)
 		judge->wrong = operation;
 }
 
@@ -193,7 +200,7 @@ static void find_failed_step(struct judge *judge)
 			                        transition->start_ns.known ? transition->start_ns.value : INT64_MAX });
 }
 
-void judge_facts(struct judge *judge)
+void judge_facts(struct judge *judge, const struct control_step *unended)
 {
 	for (uint32_t i = 0; i < judge->evidence->operations.count; i++)
 		sort_operation(judge, i);
@@ -201,12 +208,22 @@ void judge_facts(struct judge *judge)
 	list_each(step, &judge->evidence->control)
 		if (step->step && step->error.known && step->error.value && !judge->control)
 			judge->control = step;
+	if (!judge->control && unended->step)
+		judge->control = unended;
 }
 
 bool reached(const struct judge *judge, int side, const char *state)
 {
 	list_each(transition, &judge->evidence->transitions)
 		if (transition->side == side && text_is(transition->to, state) && num_is(transition->error, 0))
+			return true;
+	return false;
+}
+
+bool tried(const struct judge *judge, int side, const char *state)
+{
+	list_each(transition, &judge->evidence->transitions)
+		if (transition->side == side && text_is(transition->to, state))
 			return true;
 	return false;
 }
@@ -303,10 +320,18 @@ bool event_is_own(const struct judge *judge, const struct async_event *event)
 	return !event->qpn.known || uses_qp(judge, event->side, event->qpn.value);
 }
 
+/* With or without the prefix of verbs. */
+static const char *event_word(const char *name)
+{
+	static const char prefix[] = "IBV_EVENT_";
+	return strncmp(name, prefix, sizeof(prefix) - 1) ? name : name + sizeof(prefix) - 1;
+}
+
 const struct async_event *own_event(const struct judge *judge, int side, const char *name)
 {
 	list_each(event, &judge->evidence->async_events)
-		if (event->side == side && text_is(event->event, name) && event_is_own(judge, event))
+		if (event->side == side && event->event && text_is(event_word(event->event), name) &&
+		        event_is_own(judge, event))
 			return event;
 	return NULL;
 }
@@ -347,6 +372,12 @@ static bool is_infiniband(const struct endpoint_facts *end)
 	return text_is(end->link_layer, "InfiniBand");
 }
 
+/* "IB/RoCE v1" is sysfs's word for what is "RoCE v1" on Ethernet. */
+static const char *type_word(const char *type)
+{
+	return strncmp(type, "IB/", 3) ? type : type + 3;
+}
+
 const char *gid_conflict(const struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
@@ -355,7 +386,7 @@ const char *gid_conflict(const struct judge *judge)
 		return num_is(local->lid, 0)    ? "the local port has no LID: no subnet manager has configured it"
 		       : num_is(remote->lid, 0) ? "the peer's port has no LID: no subnet manager has configured it"
 		                                : NULL;
-	if (local->gid_type && remote->gid_type && strcmp(local->gid_type, remote->gid_type) != 0)
+	if (local->gid_type && remote->gid_type && strcmp(type_word(local->gid_type), type_word(remote->gid_type)) != 0)
 		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
 		        local->gid_type, remote->gid_type);
 	enum gid_kind here = gid_kind(local->gid), there = gid_kind(remote->gid);

@@ -25,6 +25,15 @@ struct failed_step {
 	const struct resource_step *resource; /* NULL: a transition */
 };
 
+/* A record with what follows from its own fields; it lives as long as the judging. */
+struct completed {
+	struct probe_request request;
+	struct evidence evidence;
+	struct stuck_step stuck;
+	struct control_step unended; /* step NULL: none */
+};
+void complete(struct completed *to, const struct probe_request *request, const struct evidence *evidence);
+
 struct judge {
 	const struct probe_request *request;
 	const struct evidence *evidence;
@@ -40,14 +49,20 @@ struct judge {
 	uint32_t posted, succeeded, verified;
 	struct failed_step step;
 	const struct control_step *control; /* the first step of the control connection that failed */
+	/* contradict.c: NULL where the record does not contradict itself */
+	const char *contradiction;
+	const struct operation *contradictory;
 };
 
 /* ---- facts.c ---- */
 
-void judge_facts(struct judge *judge);
+void judge_facts(struct judge *judge, const struct control_step *unended);
+void judge_contradictions(struct judge *judge);
 const struct endpoint_facts *endpoint(const struct judge *judge, int side);
 bool is_posted(const struct operation *operation);
 bool is_success(const struct operation *operation);
+/* Somebody verified the whole payload; landed means that (model/evidence.h). */
+bool payload_is_right(const struct operation *operation);
 /* rxe and siw: the "device" is kernel code of the host. */
 bool is_software(const struct endpoint_facts *end);
 bool is_iwarp(const struct endpoint_facts *end);
@@ -61,6 +76,7 @@ bool is_not_ready(const struct endpoint_facts *end); /* QP seen in another state
 bool is_port_down(
         const struct endpoint_facts *end); /* when the evidence was gathered, or at the start if only that is known */
 bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */
+bool tried(const struct judge *judge, int side, const char *state);   /* … or recorded at all, however it ended */
 bool peer_closed(const struct judge *judge); /* the control connection was closed by the other end */
 bool peer_silent(const struct judge *judge); /* it was not closed, and nobody answered */
 /* Growth of a counter over the run; unknown where it was not recorded. */
@@ -151,8 +167,11 @@ bool rule_caller_stalled(struct judge *judge);
 
 /* Parts that more than one rule uses. */
 void tell_failed(struct judge *judge, const struct operation *operation);
-bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base);
+bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
+        layer_set base); /* rules_loss.c */
 bool judge_port_down(struct judge *judge, enum outcome outcome);
 bool judge_failed_step(struct judge *judge, enum outcome outcome);
+/* What "device" and "application" of a set mean for the end of this side. */
+layer_set layers_of_side(const struct judge *judge, int side, layer_set set);
 
 #endif

@@ -191,10 +191,20 @@ static bool judge_undelivered(struct judge *judge)
 	return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 }
 
+/* An error raises the event whatever the queue was armed for. */
+static bool has_error_in_queue(const struct judge *judge)
+{
+	list_each(entry, &judge->evidence->unclaimed_completions)
+		if (entry->syndrome.known && entry->syndrome.value)
+			return true;
+	return false;
+}
+
 static bool is_solicited_only(struct judge *judge)
 {
 	const struct notification_facts *notification = judge->evidence->notification;
-	if (!notification || notification->solicited_only != FLAG_YES || notification->delivered == FLAG_YES)
+	if (!notification || notification->solicited_only != FLAG_YES || notification->delivered == FLAG_YES ||
+	        has_error_in_queue(judge))
 		return false;
 	because(judge, "the completion queue was armed for completions of solicited requests and for errors only, and "
 	               "completions of sent requests are never solicited");

@@ -2,6 +2,7 @@
 /* Everything completed: were the bytes right, was it in time, and is there anything left to say. */
 #include "verdict/judge.h"
 
+#include "base/cleanup.h"
 #include "base/duration.h"
 
 #include <inttypes.h>
@@ -67,6 +68,19 @@ static bool judge_not_ready(struct judge *judge)
 	        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
 }
 
+/* Known to have been noisy before, a counter says nothing; a record without any baseline has nothing against it. */
+static bool retried_by_counters(const struct judge *judge)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		bool grew =
+		        counter->before.known && counter->after.known && counter->after.value > counter->before.value;
+		if (meaning && meaning->kind == COUNTER_RETRY && grew && counter->quiet != FLAG_NO)
+			return true;
+	}
+	return false;
+}
+
 /* An operation that took at least one ACK timeout, while retry counters moved; or moved after a quiet baseline. */
 static bool judge_retried(struct judge *judge)
 {
@@ -76,8 +90,7 @@ static bool judge_retried(struct judge *judge)
 		slow |= is_success(operation) && timeout && latency_ns(operation) >= timeout;
 	bool moved = counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, false) ||
 	             counter_moved(judge, SIDE_REMOTE, COUNTER_RETRY, false);
-	bool quiet = counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, true) ||
-	             counter_moved(judge, SIDE_REMOTE, COUNTER_RETRY, true);
+	bool quiet = retried_by_counters(judge);
 	if (!quiet && !(slow && moved))
 		return false;
 	if (slow)
@@ -117,6 +130,35 @@ static bool judge_flap(struct judge *judge)
 	summarize(judge, "it worked, but the port went down in between");
 	next_step(judge, "look at cable, module and switch port");
 	return undetermined_link(judge, OUTCOME_DEGRADED, L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
+}
+
+/* Events after which a queue pair, or the adapter, is not in order any more. */
+static const struct async_event *error_event(const struct judge *judge, int side)
+{
+	static const char *const errors[] = { "DEVICE_FATAL", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR", "CQ_ERR",
+		"SRQ_ERR", "WQ_FATAL", "PATH_MIG_ERR" };
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		const struct async_event *event = own_event(judge, side, errors[i]);
+		if (event)
+			return event;
+	}
+	return NULL;
+}
+
+static bool judge_error_event(struct judge *judge)
+{
+	const struct async_event *event = error_event(judge, SIDE_LOCAL);
+	event = event ? event : error_event(judge, SIDE_REMOTE);
+	if (!event)
+		return false;
+	const struct explanation *text = &explain_event(event->event)->text;
+	because(judge, "all %u operations had completed successfully", judge->succeeded);
+	because(judge, "%s: %s", event->event, text->meaning);
+	summarize(judge, "every request succeeded, and %s of %s says that something broke", event->event,
+	        event->side == SIDE_REMOTE ? "the peer" : "this side");
+	if (text->next)
+		next_step(judge, "%s", text->next);
+	return undetermined(judge, OUTCOME_DEGRADED, layers_of_side(judge, event->side, text->layers));
 }
 
 /* Every request has its completion, and there was one too many: whoever counts completions is misled by it. */
@@ -161,8 +203,8 @@ bool rule_degraded(struct judge *judge)
 		return true;
 	tell_events(judge);
 	tell_counters(judge);
-	bool degraded = judge_not_ready(judge) || judge_retried(judge) || judge_late(judge) || judge_flap(judge) ||
-	                judge_surplus(judge);
+	bool degraded = judge_error_event(judge) || judge_not_ready(judge) || judge_retried(judge) ||
+	                judge_late(judge) || judge_flap(judge) || judge_surplus(judge);
 	if (degraded)
 		tell_gaps(judge, judge->evidence->operations.items[0]);
 	return degraded;
@@ -184,6 +226,19 @@ static bool judge_target(struct judge *judge)
 	return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 }
 
+/* What was verified of a small message says nothing of a larger one, which goes in several packets. */
+static bool has_unverified_size(const struct judge *judge)
+{
+	int64_t verified = -1, largest = -1;
+	list_each(operation, &judge->evidence->operations) {
+		int64_t bytes = operation->bytes.known ? operation->bytes.value : -1;
+		largest = bytes > largest ? bytes : largest;
+		if (payload_is_right(operation) && bytes > verified)
+			verified = bytes;
+	}
+	return verified < largest;
+}
+
 bool rule_ok(struct judge *judge)
 {
 	if (judge_target(judge))
@@ -195,13 +250,15 @@ bool rule_ok(struct judge *judge)
 		not_observed(
 		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
 	bool whole = judge->evidence->interrupted != FLAG_YES;
-	if (judge->verified) {
+	if (judge->verified && !has_unverified_size(judge)) {
 		because(judge, judge->request->op == OP_READ ? "the right bytes are in this host's memory"
 		                                             : "the target has the right bytes in its memory");
 		summarize(judge, whole ? "everything worked" : "everything worked until the run was interrupted");
 		return whole ? confirmed(judge, OUTCOME_OK, LAYER_NONE) : likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 	}
-	not_observed(judge, "whether the payload is right: nobody verified it");
-	summarize(judge, "all operations succeeded; the payload was not verified");
+	not_observed(judge, "whether the payload is right: nobody verified %s",
+	        judge->verified ? "that of the larger operations" : "it");
+	summarize(judge, "all operations succeeded; %s",
+	        judge->verified ? "not every payload was verified" : "the payload was not verified");
 	return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 }

@@ -152,7 +152,7 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 }
 
 /* What "device" and "application" mean for a step of this side. */
-static layer_set of_side(const struct judge *judge, int side, layer_set set)
+layer_set layers_of_side(const struct judge *judge, int side, layer_set set)
 {
 	if (side != SIDE_REMOTE || judge->request->mode == MODE_LOOPBACK)
 		return set;
@@ -161,6 +161,8 @@ static layer_set of_side(const struct judge *judge, int side, layer_set set)
 	/* Two devices of one process have one application. */
 	if (set & L(APPLICATION) && judge->request->mode == MODE_PEER)
 		set = (set & ~L(APPLICATION)) | L(REMOTE_APPLICATION);
+	if (set & L(APPLICATION) && judge->request->mode == MODE_UNKNOWN)
+		set |= L(REMOTE_APPLICATION);
 	return set;
 }
 
@@ -184,7 +186,7 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, strerror((int)step->error));
 	if (known && known->text.next)
 		next_step(judge, "%s", known->text.next);
-	return judge_step_layer(judge, outcome, of_side(judge, step->side, base));
+	return judge_step_layer(judge, outcome, layers_of_side(judge, step->side, base));
 }
 
 /* ---- the control connection ---- */

@@ -30,7 +30,8 @@ static bool judge_state(struct judge *judge)
 	if (judge->step.name && judge->step.side == SIDE_LOCAL)
 		return judge_failed_step(judge, OUTCOME_STALLED);
 	/* Without its transitions nobody knows whether it was tried. */
-	if (early && reached(judge, SIDE_LOCAL, "INIT") && !reached(judge, SIDE_LOCAL, "RTS")) {
+	if (early && reached(judge, SIDE_LOCAL, "INIT") && !tried(judge, SIDE_LOCAL, "RTS") &&
+	        (!tried(judge, SIDE_LOCAL, "RTR") || reached(judge, SIDE_LOCAL, "RTR"))) {
 		because(judge,
 		        "the local queue pair is in %s and was never moved to RTS: it accepts requests and does not "
 		        "send",
@@ -65,7 +66,7 @@ static bool judge_unsignaled(struct judge *judge)
 	because(judge, "no outstanding request asked for a completion, so none comes when they succeed");
 	summarize(judge, "a completion is waited for that no request asked for");
 	next_step(judge, "signal at least the last request of each batch");
-	if (judge->pending->payload_verified == FLAG_YES)
+	if (payload_is_right(judge->pending))
 		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, WHOLE_PATH);
 }
@@ -178,6 +179,12 @@ static bool judge_foreign(struct judge *judge)
 
 /* ---- what the device says of itself ---- */
 
+/* RTS, and not in another state in the sample before; whoever recorded no such sample has kept the rules himself. */
+static bool in_order(const struct endpoint_facts *end)
+{
+	return text_is(end->qp_state, "RTS") && (!end->qp_state_first || text_is(end->qp_state_first, "RTS"));
+}
+
 /*
  * The device's counters mean what they say only in RTS, at rest and without retries: on entering ERR they are reloaded
  * (published data of a ConnectX-6 Dx; not verified on hardware by this project).
@@ -192,15 +199,15 @@ static bool believes_device(struct judge *judge)
 		not_observed(judge, "how far the device came: its queue counters were not at rest in two samples");
 		return false;
 	}
-	if (!text_is(evidence->local.qp_state, "RTS") || !text_is(evidence->local.qp_state_first, "RTS")) {
+	if (!in_order(&evidence->local)) {
 		not_observed(judge,
 		        "the device's queue counters: they count only while the queue pair is in RTS in two samples");
 		return false;
 	}
 	bool contradicts = pending->device_saw_doorbell == FLAG_NO &&
-	                   (pending->device_executed == FLAG_YES || pending->payload_verified == FLAG_YES);
-	contradicts |= pending->device_executed == FLAG_NO &&
-	               (pending->acknowledged == FLAG_YES || pending->payload_verified == FLAG_YES);
+	                   (pending->device_executed == FLAG_YES || payload_is_right(pending));
+	contradicts |=
+	        pending->device_executed == FLAG_NO && (pending->acknowledged == FLAG_YES || payload_is_right(pending));
 	if (contradicts)
 		not_observed(judge, "the device's queue counters: they contradict each other or the peer");
 	return !contradicts;
@@ -255,10 +262,10 @@ static bool needs_no_acknowledgement(struct judge *judge)
 	int64_t waits = timeout < least_ns ? least_ns : timeout;
 	enum flag quiet = FLAG_UNKNOWN;
 	struct num expired = counter_growth(judge, SIDE_LOCAL, "local_ack_timeout_err", &quiet);
-	if (pending->payload_verified != FLAG_YES || !num_is(expired, 0) || !timeout || end < 0 ||
+	if (!payload_is_right(pending) || !num_is(expired, 0) || !timeout || end < 0 ||
 	        !pending->post_return_ns.known || difference(end, pending->post_return_ns.value) < MANY * waits)
 		return false;
-	if (!text_is(local->qp_state, "RTS") || !text_is(local->qp_state_first, "RTS"))
+	if (!in_order(local))
 		return false;
 	because(judge,
 	        "no ACK timer expired in more than %d ACK timeouts: an acknowledgement that is missing would have "
@@ -327,7 +334,7 @@ static bool judge_not_published(struct judge *judge)
 	if (!judge->evidence->observers.wqe || pending->doorbell_recorded != FLAG_NO)
 		return false;
 	/* The peer's memory is the better witness. */
-	if (pending->payload_verified == FLAG_YES || pending->device_saw_doorbell == FLAG_YES)
+	if (payload_is_right(pending) || pending->device_saw_doorbell == FLAG_YES)
 		return false;
 	because(judge, "post returned without an error, and the queue's doorbell record does not count the request");
 	summarize(judge, "the request was accepted and not published to the device");
@@ -363,7 +370,7 @@ static bool judge_send_queue(struct judge *judge)
 /* The payload is there, so the request was executed; the way back or the completion is missing. */
 static bool judge_landed(struct judge *judge)
 {
-	if (judge->pending->payload_verified != FLAG_YES)
+	if (!payload_is_right(judge->pending))
 		return false;
 	summarize(judge, "the payload is in the peer's memory, and the completion did not come");
 	layer_set set = L(DEVICE) | L(PLATFORM);
@@ -381,14 +388,14 @@ static bool judge_fatal(struct judge *judge)
 		next_step(judge, "read the kernel log for health, AER or hot-plug messages of the adapter");
 		return undetermined(judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
 	}
-	const struct async_event *down = own_event(judge, SIDE_LOCAL, "PORT_ERR");
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
-	if (!down)
+	bool here = own_event(judge, SIDE_LOCAL, "PORT_ERR");
+	if (!here && (payload_is_right(judge->pending) || !own_event(judge, SIDE_REMOTE, "PORT_ERR")))
 		return false;
-	summarize(judge, "the port went down while the request was outstanding");
+	summarize(judge, "%s port went down while the request was outstanding", here ? "the local" : "the peer's");
 	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
-	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(DEVICE));
+	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | (here ? L(DEVICE) : L(REMOTE_DEVICE)));
 }
 
 /* A counter that stood still before and moved now shows that requests do go out. */
@@ -407,6 +414,23 @@ static bool judge_early_end(struct judge *judge)
 		return false;
 	summarize(judge, "interrupted while an operation was outstanding: nothing can be concluded");
 	return undetermined(judge, OUTCOME_STALLED, open_layers(judge));
+}
+
+/* The call is recorded and its return is not: it may hang in the library, or below it. */
+static bool is_in_post(const struct operation *operation)
+{
+	return operation->post_call_ns.known && !operation->post_return_ns.known && !operation->post_errno.known &&
+	       !operation->wqe_posted_ns.known;
+}
+
+static bool judge_in_post(struct judge *judge)
+{
+	if (!is_in_post(judge->pending))
+		return false;
+	summarize(judge, "post was called, and neither its return nor a completion is recorded");
+	not_observed(judge, "whether post returned");
+	next_step(judge, "see where the posting thread is: its stack and its system call (/proc/PID/stack, gdb)");
+	return undetermined(judge, OUTCOME_STALLED, open_layers(judge) | L(KERNEL));
 }
 
 static bool judge_unknown_place(struct judge *judge)
@@ -443,6 +467,7 @@ bool rule_stalled(struct judge *judge)
 		judge_landed,
 		judge_early_end,
 		judge_retries,
+		judge_in_post,
 		judge_unknown_place,
 	};
 	if (!judge->pending)

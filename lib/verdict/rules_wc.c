@@ -51,6 +51,9 @@ bool rule_refused(struct judge *judge)
 	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
 	if (tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is"))
 		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+	if (refused->is_inline == FLAG_YES &&
+	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
 	if (error == ENODEV || error == EIO)
 		return undetermined(judge, OUTCOME_FAILED, L(DEVICE) | L(KERNEL) | L(PLATFORM));
 	layer_set base = known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
@@ -74,11 +77,26 @@ static int64_t outstanding_signaled(const struct judge *judge)
 	return count;
 }
 
+/* A failed request may have come first: then flushes may have filled the queue, and its status is the first error. */
+static bool judge_overrun_or_failure(struct judge *judge)
+{
+	const struct wc_explanation *known = explain_wc(judge->failed->wc_status.value);
+	tell_failed(judge, judge->failed);
+	summarize(judge, "a request failed and the completion queue broke; which came first is not known");
+	not_observed(judge, "which came first: the failed completion or the error of the completion queue");
+	layer_set set = known ? known->text.layers : WHOLE_PATH | L(KERNEL);
+	return undetermined(judge, OUTCOME_FAILED, set | L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+}
+
 bool rule_overrun(struct judge *judge)
 {
 	const struct async_event *event = own_event(judge, SIDE_LOCAL, "CQ_ERR");
 	if (!event || (judge->failed && !is_before(event->t_ns, judge->failed->cqe_consumed_ns)))
 		return false;
+	if (judge->failed && !(event->t_ns.known && judge->failed->cqe_consumed_ns.known))
+		return judge_overrun_or_failure(judge);
+	bool done = judge->posted && judge->succeeded == judge->posted;
+	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_FAILED;
 	struct num entries = judge->evidence->local.cqe;
 	int64_t outstanding = outstanding_signaled(judge);
 	tell_events(judge);
@@ -90,11 +108,11 @@ bool rule_overrun(struct judge *judge)
 		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entries",
 		        outstanding, entries.value);
 		summarize(judge, "the completion queue overran: completions were not taken fast enough");
-		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+		return confirmed(judge, outcome, LAYER_APPLICATION);
 	}
 	not_observed(judge, "how many completions were outstanding when it broke");
 	tell_gaps(judge, NULL);
-	return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 }
 
 /* ---- keys, lengths and rights ---- */
@@ -139,6 +157,30 @@ static bool compared(const struct judge *judge, const struct operation *operatio
 	       target->buffer_address.known && target->buffer_bytes.known && operation->bytes.known;
 }
 
+/* Packets longer than the peer's queue pair expects are refused like a wrong length. */
+static bool judge_packet_length(struct judge *judge, const struct operation *operation, layer_set base)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	const char *conflict = mtu_conflict(judge);
+	bool large = only_large_fails(judge, operation);
+	if (large && conflict) {
+		because(judge, "%s", conflict);
+		summarize(judge, "small messages pass, large ones are refused: the MTU does not fit both ends");
+		next_step(judge, "agree on the smaller active MTU of both ports when the queue pairs go to RTR");
+		return likely(judge, OUTCOME_FAILED, LAYER_CONFIGURATION, base);
+	}
+	bool differ = local->active_mtu.known && remote->active_mtu.known &&
+	              local->active_mtu.value != remote->active_mtu.value;
+	if (!large || (local->path_mtu.known && remote->path_mtu.known))
+		return false;
+	if (differ)
+		because(judge,
+		        "the active MTU is %" PRId64 " here and %" PRId64 " there, and only a long message failed",
+		        local->active_mtu.value, remote->active_mtu.value);
+	not_observed(judge, "the path MTU that both queue pairs were given");
+	return undetermined(judge, OUTCOME_FAILED, base | L(CONFIGURATION));
+}
+
 /* Status 9 and 10: the peer's adapter answered, so posting and the way there work. */
 static bool judge_rejected(struct judge *judge, const struct operation *operation, layer_set base)
 {
@@ -160,6 +202,8 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 		summarize(judge, "the request is longer than the peer's buffer");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 	}
+	if (!is_access && judge_packet_length(judge, operation, base))
+		return true;
 	if (!compared(judge, operation)) {
 		not_observed(judge, "whether key and range in the request are those that the peer gave out");
 		return undetermined(judge, OUTCOME_FAILED, base);
@@ -196,6 +240,12 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 	next_step(judge, "look at IOMMU and ACS settings and at the kernel log of this host");
 	if (tell_too_long(judge, operation, local->buffer_bytes, "the local buffer has"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
+	if (operation->opcode == OP_READ && local->mr_access && !text_has(local->mr_access, "local-write")) {
+		because(judge, "a read writes to the local buffer, which was registered with \"%s\"", local->mr_access);
+		summarize(judge, "the local buffer may not be written to, and a read does that");
+		next_step(judge, "register the buffer with IBV_ACCESS_LOCAL_WRITE");
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
+	}
 	if (is_software(local))
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(KERNEL));
 	if (judge->request->drill && !operation->lkey.known)
@@ -225,230 +275,10 @@ static bool judge_no_receive(struct judge *judge, const struct operation *operat
 	struct num rxe = counter_growth(judge, SIDE_REMOTE, "send_rnr_err", &quiet_rxe);
 	if ((mlx5.known && mlx5.value > 0 && quiet_mlx5 == FLAG_YES) ||
 	        (rxe.known && rxe.value > 0 && quiet_rxe == FLAG_YES))
-		return confirmed(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION);
+		because(judge, "the peer's adapter counted messages without a receive after a quiet baseline");
+	/* A receive that was posted and that the peer's adapter did not see looks the same from here. */
+	not_observed(judge, "whether the peer's program had posted a receive that its adapter did not see");
 	return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, base);
-}
-
-/* ---- lost packets ---- */
-
-/* Filters of the host are in the path of software RDMA only. */
-static bool filter_matters(const struct endpoint_facts *end)
-{
-	return is_software(end);
-}
-
-static void tell_filters(struct judge *judge)
-{
-	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
-	for (int i = 0; i < 2; i++) {
-		const char *whose = i ? "the peer's host" : "this host";
-		if (!filter_matters(ends[i]))
-			continue;
-		if (!ends[i]->filter)
-			not_observed(judge, "packet filters and queueing disciplines of %s", whose);
-		else if (*ends[i]->filter)
-			because(judge, "%s has packet filters or queueing disciplines that may drop: %s", whose,
-			        ends[i]->filter);
-		else
-			because(judge, "%s has no packet filter or queueing discipline that drops", whose);
-		next_step(judge, is_iwarp(ends[i])
-		                         ? "see whether a host firewall drops the TCP connection of iWARP (nft "
-		                           "list ruleset, tc -s qdisc)"
-		                         : "see whether a host firewall drops UDP port 4791 (nft list ruleset, "
-		                           "tc -s qdisc)");
-	}
-	if (counter_moved(judge, SIDE_LOCAL, COUNTER_CONGESTION, true) ||
-	        counter_moved(judge, SIDE_REMOTE, COUNTER_CONGESTION, true))
-		next_step(judge, "follow the pause frames along the way: who throttles whom");
-	bool leaves = judge->evidence->same_port_loopback != FLAG_YES;
-	if (leaves && judge->evidence->local.driver && !filter_matters(ends[0]))
-		next_step(judge, "look at ACLs and drop counters of the switches; the host's packet filter is not in "
-		                 "the path of "
-		                 "this adapter");
-}
-
-/* Both ends are software, and neither host has anything that drops. */
-static bool filters_excluded(const struct judge *judge)
-{
-	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	return filter_matters(local) && filter_matters(remote) && local->filter && !*local->filter && remote->filter &&
-	       !*remote->filter;
-}
-
-/* Sent here, not arrived there. `wire`: counted at the wire, not in the host. */
-static bool counted_out_only(struct judge *judge, const char *out, const char *in)
-{
-	enum flag quiet = FLAG_UNKNOWN;
-	struct num sent = counter_growth(judge, SIDE_LOCAL, out, &quiet);
-	struct num received = counter_growth(judge, SIDE_REMOTE, in, NULL);
-	if (!sent.known || sent.value <= 0 || quiet != FLAG_YES || !num_is(received, 0))
-		return false;
-	because(judge, "local %s rose by %" PRId64 ", %s of the peer did not move", out, sent.value, in);
-	return true;
-}
-
-static bool both_ports_up(const struct judge *judge)
-{
-	return text_is(judge->evidence->local.port_state_after, "ACTIVE") &&
-	       text_is(judge->evidence->remote.port_state_after, "ACTIVE");
-}
-
-static bool judge_wire(struct judge *judge, enum outcome outcome)
-{
-	if (judge->evidence->same_port_loopback == FLAG_YES)
-		return false;
-	bool infiniband = text_is(judge->evidence->local.link_layer, "InfiniBand");
-	bool wire = counted_out_only(judge, "tx_packets_phy", "rx_packets_phy") ||
-	            (infiniband && counted_out_only(judge, "port_xmit_packets", "port_rcv_packets"));
-	if (wire) {
-		summarize(judge, "packets left this adapter and did not arrive at the peer's");
-		next_step(judge, "follow the path between the two ports: link, switch, ACL, priority flow control");
-		/* A peer's adapter that hangs counts nothing either: likely, and only while its port is known to be up.
-		 */
-		return both_ports_up(judge)
-		               ? likely(judge, outcome, LAYER_NETWORK, L(REMOTE_DEVICE))
-		               : undetermined(judge, outcome, L(NETWORK) | L(REMOTE_DEVICE) | L(CONFIGURATION));
-	}
-	if (!counted_out_only(judge, "sent_pkts", "rcvd_pkts") &&
-	        !counted_out_only(judge, "port_xmit_packets", "port_rcv_packets"))
-		return false;
-	summarize(judge, "packets were sent by this host and not received by the peer");
-	not_observed(judge, "the wire: these counters are of the hosts, with their filters behind them");
-	tell_filters(judge);
-	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION));
-}
-
-/* The peer cannot answer: its queue pair is not ready, or its process is gone. */
-static bool judge_peer(struct judge *judge, enum outcome outcome, layer_set base)
-{
-	const struct endpoint_facts *remote = &judge->evidence->remote;
-	if (is_not_ready(remote)) {
-		because(judge, "the peer's queue pair is in %s", remote->qp_state);
-		summarize(judge, "the peer's queue pair is not ready to receive");
-		next_step(judge, "see why the peer's queue pair left RTR/RTS, or never reached it");
-		/* Without its transitions nobody knows whether it was tried and failed. */
-		bool never = !text_is(remote->qp_state, "ERR") && reached(judge, SIDE_REMOTE, "INIT") &&
-		             !reached(judge, SIDE_REMOTE, "RTR");
-		if (never && remote->alive == FLAG_YES && !judge->succeeded)
-			return confirmed(judge, outcome, LAYER_REMOTE_APPLICATION);
-		if (own_event(judge, SIDE_REMOTE, "DEVICE_FATAL") || own_event(judge, SIDE_REMOTE, "QP_FATAL"))
-			return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
-		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
-	}
-	if (remote->alive != FLAG_NO && !peer_closed(judge))
-		return false;
-	if (peer_silent(judge)) {
-		not_observed(judge, "whether the peer's process runs: nobody answers on the control connection either");
-		return undetermined(judge, outcome, base | L(REMOTE_APPLICATION));
-	}
-	because(judge, "the peer's process is gone");
-	summarize(judge, "the peer's process is gone, and its queue pair with it");
-	next_step(judge, "see why the peer's process ended");
-	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
-}
-
-static bool judge_conflicts(
-        struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
-{
-	bool large = only_large_fails(judge, operation);
-	const char *conflict = large ? mtu_conflict(judge) : judge->succeeded ? NULL : gid_conflict(judge);
-	if (conflict) {
-		because(judge, "%s", conflict);
-		summarize(judge, large ? "small messages pass, large ones fail: the MTU does not fit both ends"
-		                       : "the two addresses cannot be expected to reach each other");
-		bool infiniband = text_is(judge->evidence->local.link_layer, "InfiniBand");
-		next_step(judge,
-		        infiniband ? "look at the subnet manager: state, LID and MTU of both ports"
-		        : large    ? "set the same MTU on both netdevs and on the switches between them"
-		                   : "take GIDs of the same type and scope on both ends (rdmadiag gid --to ADDRESS)");
-		return likely(judge, outcome, LAYER_CONFIGURATION, base);
-	}
-	if (large) {
-		summarize(judge, "small messages pass, large ones fail: look at the MTU along the path");
-		next_step(
-		        judge, "ping with the full packet size and without fragmentation; compare MTUs along the path");
-	}
-	return false;
-}
-
-/* How long the queue pair tries, so that a reader can compare it with what was waited. */
-static void tell_patience(struct judge *judge)
-{
-	const struct endpoint_facts *local = &judge->evidence->local;
-	int64_t timeout = ack_timeout_ns(local);
-	char each[DURATION_TEXT_SIZE], all[DURATION_TEXT_SIZE];
-	if (!timeout || !local->retry_count.known || local->retry_count.value < 0 || local->retry_count.value > 7)
-		return;
-	because(judge,
-	        "by its attributes the queue pair gives up after about %s (%" PRId64
-	        " times %s); adaptive retransmission "
-	        "makes it shorter, some adapters wait longer",
-	        format_duration(timeout * (local->retry_count.value + 1), all), local->retry_count.value + 1,
-	        format_duration(timeout, each));
-}
-
-/* A filter that counted: what it dropped was on its way to or from this port. */
-static bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
-{
-	int side = filter_hit(judge, SIDE_LOCAL) ? SIDE_LOCAL : SIDE_REMOTE;
-	const struct counter_change *hit = filter_hit(judge, side);
-	if (!hit || !filter_matters(endpoint(judge, side)))
-		return false;
-	tell_filters(judge);
-	because(judge, "%s: %s dropped %" PRId64 " packets during the run",
-	        side == SIDE_REMOTE ? "the peer's host" : "this host", hit->name,
-	        difference(hit->after.value, hit->before.value));
-	summarize(judge, "packets are lost, and a filter of %s drops such packets",
-	        side == SIDE_REMOTE ? "the peer's host" : "this host");
-	next_step(judge, "look at that rule or queueing discipline, and take it away where it is not meant");
-	return likely(judge, outcome, LAYER_CONFIGURATION, base);
-}
-
-bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
-{
-	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	bool landed = operation->payload_verified == FLAG_YES || operation->remote_landed_ns.known;
-	tell_patience(judge);
-	if (landed)
-		because(judge, "the payload is in the peer's memory: the way there works, the acknowledgement did not "
-		               "come back");
-	else if (operation->landed == FLAG_NO)
-		because(judge, "the target looked into its memory, and nothing of the payload is there");
-	if (!landed && judge_port_down(judge, outcome))
-		return true;
-	tell_routes(judge);
-	if (only_large_fails(judge, operation))
-		because(judge,
-		        "smaller operations succeeded, this one of %" PRId64
-		        " bytes did not: consistent with an MTU that is too large for the path",
-		        operation->bytes.value);
-	/* Who is seen to be ready is not the one who does not answer. */
-	bool answers = (is_ready(remote) && remote->alive == FLAG_YES) || (landed && remote->alive != FLAG_NO);
-	if (judge_filter(judge, outcome, answers ? base & ~L(REMOTE_APPLICATION) : base))
-		return true;
-	if (judge->step.name && judge->step.side == SIDE_REMOTE && !landed)
-		return judge_failed_step(judge, outcome);
-	if (!landed && (judge_peer(judge, outcome, base) || judge_conflicts(judge, outcome, operation, base) ||
-	                       judge_wire(judge, outcome)))
-		return true;
-	if (answers)
-		base &= ~L(REMOTE_APPLICATION);
-	if (landed)
-		base |= L(DEVICE);
-	tell_filters(judge);
-	/* Soft RoCE looks for the way with each packet. */
-	if (!landed && filter_matters(local) && local->route_errno.known && local->route_errno.value) {
-		summarize(judge, "this host has no route to the peer's GID any more");
-		next_step(judge, "look at `ip route get` for the peer's address");
-		return likely(judge, outcome, LAYER_CONFIGURATION, base);
-	}
-	if (filters_excluded(judge) && !gid_conflict(judge) && !mtu_conflict(judge))
-		base &= ~L(CONFIGURATION);
-	if (judge->evidence->same_port_loopback != FLAG_YES)
-		not_observed(judge, "the wire counters of both adapters together, which would tell loss on the way "
-		                    "from a peer that "
-		                    "does not answer");
-	return undetermined(judge, outcome, base);
 }
 
 /* ---- one completion ---- */
@@ -475,8 +305,14 @@ static void tell_vendor(struct judge *judge, const struct operation *operation)
 		return;
 	const struct vendor_explanation *known =
 	        explain_vendor(judge->evidence->local.driver, operation->vendor_err.value);
-	because(judge, "vendor_err is 0x%" PRIx64 "%s%s", (uint64_t)operation->vendor_err.value, known ? ": " : "",
-	        known ? known->text.meaning : "");
+	bool fits = known && (known->status < 0 || num_is(operation->wc_status, known->status));
+	because(judge, "vendor_err is 0x%" PRIx64 "%s%s", (uint64_t)operation->vendor_err.value, fits ? ": " : "",
+	        fits ? known->text.meaning : "");
+	if (known && !fits)
+		not_observed(judge,
+		        "what vendor_err 0x%" PRIx64
+		        " means with this status: it was seen together with status %d only",
+		        (uint64_t)operation->vendor_err.value, known->status);
 	if (!known)
 		not_observed(judge, "what vendor_err 0x%" PRIx64 " means: this provider's codes are not published",
 		        (uint64_t)operation->vendor_err.value);
@@ -557,5 +393,8 @@ bool rule_flushed(struct judge *judge)
 		return true;
 	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
 		return undetermined(judge, OUTCOME_FAILED, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+	/* A program that sees its port go down may have put the queue pair into error itself. */
+	if (own_event(judge, SIDE_LOCAL, "PORT_ERR"))
+		return undetermined_link(judge, OUTCOME_FAILED, L(CONFIGURATION) | L(DEVICE) | L(APPLICATION));
 	return undetermined(judge, OUTCOME_FAILED, WHOLE_PATH | L(APPLICATION));
 }

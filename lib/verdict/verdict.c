@@ -115,6 +115,8 @@ bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_s
 
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer)
 {
+	if (judge->contradiction)
+		return likely(judge, outcome, layer, 0);
 	set_end(judge, outcome, layer, CONFIDENCE_CONFIRMED, layer == LAYER_NONE ? 0 : LAYER_BIT(layer));
 	return true;
 }
@@ -360,6 +362,15 @@ static void tell_buffer(struct judge *judge)
 		        node.value);
 }
 
+static void tell_contradiction(struct judge *judge)
+{
+	if (!judge->contradiction)
+		return;
+	because(judge, "the record contradicts itself about the %s: %s",
+	        request_words(judge, judge->contradictory->opcode, judge->contradictory->bytes), judge->contradiction);
+	next_step(judge, "run the probe again: a record that contradicts itself proves nothing");
+}
+
 static void tell_interruption(struct judge *judge)
 {
 	if (judge->evidence->interrupted == FLAG_YES)
@@ -427,13 +438,19 @@ void verdict_judge(const struct probe_request *request, const struct evidence *e
         struct arena *arena, struct verdict *verdict)
 {
 	*verdict = (struct verdict){ 0 };
-	struct judge judge = {
-		.request = request, .evidence = evidence, .report = report, .arena = arena, .verdict = verdict
-	};
-	judge_facts(&judge);
+	struct completed whole;
+	complete(&whole, request, evidence);
+	struct judge judge = { .request = &whole.request,
+		.evidence = &whole.evidence,
+		.report = report,
+		.arena = arena,
+		.verdict = verdict };
+	judge_facts(&judge, &whole.unended);
+	judge_contradictions(&judge);
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && !rules[i](&judge); i++)
 		;
 	advise_at_least(&judge);
+	tell_contradiction(&judge);
 	tell_interruption(&judge);
 	tell_control(&judge);
 	tell_reachability(&judge);

@@ -84,7 +84,10 @@ static void judge_document(const char *where, json_object *document, json_object
 	struct probe_document *probe = arena_new_object(arena, struct probe_document);
 	struct report report = { .arena = arena };
 	struct error error = { 0 };
-	if (record_from_json(&probe_record, document, arena, probe, &error))
+	/* Records of this program must fit; those that stand for another program's are read as --judge reads them. */
+	bool foreign = json_object_get_boolean(json_object_object_get(document, "foreign"));
+	if (foreign ? record_from_foreign_json(&recorded_probe_record, document, arena, probe, &report, &error)
+	            : record_from_json(&probe_record, document, arena, probe, &error))
 		fail_msg("%s: %s", where, error.text);
 	verdict_judge(&probe->request, &probe->evidence, &report, arena, &probe->verdict);
 	const struct verdict *verdict = &probe->verdict;

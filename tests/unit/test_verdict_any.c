@@ -261,10 +261,11 @@ static bool step_failed(const struct probe_document *document, const char *name,
 	return false;
 }
 
-static bool was_reached(const struct probe_document *document, int side, const char *to)
+/* A step without an end may be hanging: it was tried. */
+static bool was_tried(const struct probe_document *document, int side, const char *to)
 {
 	list_each(transition, &document->evidence.transitions)
-		if (transition->side == side && is_text(transition->to, to) && num_is(transition->error, 0))
+		if (transition->side == side && is_text(transition->to, to))
 			return true;
 	return false;
 }
@@ -309,15 +310,30 @@ static bool untaken(const struct probe_document *document, const struct operatio
 	       !is_text(document->request.wait, "event") && !evidence->notification;
 }
 
-static bool is_software_driver(const char *driver)
+/* Where no driver is recorded, its own counters tell soft RoCE; its observers would tell mlx5. */
+static bool is_software_end(const struct probe_document *document)
 {
-	return is_text(driver, "rdma_rxe") || is_text(driver, "siw");
+	const struct evidence *evidence = &document->evidence;
+	const char *driver = evidence->local.driver;
+	bool counts = false;
+	list_each(counter, &evidence->counters)
+		counts |= counter->side == SIDE_LOCAL &&
+		          (is_text(counter->name, "sent_pkts") || is_text(counter->name, "rcvd_pkts"));
+	bool mlx5 = evidence->observers.wqe || evidence->observers.cqe || evidence->observers.device;
+	return is_text(driver, "rdma_rxe") || is_text(driver, "siw") || (!driver && counts && !mlx5);
+}
+
+/* A landing time says that the whole payload was verified, unless it is said that it is wrong. */
+static bool is_verified(const struct operation *operation)
+{
+	return operation->payload_verified == FLAG_YES ||
+	       (operation->payload_verified == FLAG_UNKNOWN && operation->remote_landed_ns.known);
 }
 
 static bool wrong_request(const struct probe_document *document, const struct operation *operation)
 {
 	const struct endpoint_facts *local = &document->evidence.local, *remote = &document->evidence.remote;
-	if (num_is(operation->wc_status, 4) || (num_is(operation->wc_status, 2) && is_software_driver(local->driver)))
+	if (num_is(operation->wc_status, 4) || (num_is(operation->wc_status, 2) && is_software_end(document)))
 		return unequal(operation->lkey, local->lkey) || local->one_pd == FLAG_NO;
 	if (!num_is(operation->wc_status, 10))
 		return false;
@@ -339,7 +355,7 @@ static bool too_long(const struct probe_document *document, const struct operati
 static bool uncompletable(const struct probe_document *document, const struct operation *operation)
 {
 	(void)document;
-	return operation->is_signaled == FLAG_NO && operation->payload_verified == FLAG_YES;
+	return operation->is_signaled == FLAG_NO && is_verified(operation);
 }
 
 static bool overran(const struct probe_document *document)
@@ -403,7 +419,7 @@ static bool may_be_application(const struct probe_document *document)
 	       some_operation(document, overfilled) || unacknowledged(evidence) ||
 	       above(evidence->completions_undelivered, num(0)) ||
 	       (step_failed(document, "ibv_reg_mr", EINVAL) && half_allowed(evidence)) ||
-	       (is_early(evidence->local.qp_state) && !was_reached(document, SIDE_LOCAL, "RTS"));
+	       (is_early(evidence->local.qp_state) && !was_tried(document, SIDE_LOCAL, "RTS"));
 }
 
 static bool lacks(const char *rights, const char *right)
@@ -420,23 +436,11 @@ static bool no_right(const struct probe_document *document, const struct operati
 	return operation->opcode != OP_SEND && (lacks(remote->mr_access, right) || lacks(remote->qp_access, right));
 }
 
-static bool no_receive(const struct probe_document *document, const struct operation *operation)
-{
-	if (!num_is(operation->wc_status, 13))
-		return false;
-	list_each(counter, &document->evidence.counters)
-		if (counter->side == SIDE_REMOTE && counter->quiet == FLAG_YES &&
-		        above(counter->after, counter->before) &&
-		        (is_text(counter->name, "out_of_buffer") || is_text(counter->name, "send_rnr_err")))
-			return true;
-	return false;
-}
-
 static bool never_ready(const struct probe_document *document)
 {
 	const struct endpoint_facts *remote = &document->evidence.remote;
 	return remote->alive == FLAG_YES && (is_text(remote->qp_state, "INIT") || is_text(remote->qp_state, "RESET")) &&
-	       !was_reached(document, SIDE_REMOTE, "RTR");
+	       !was_tried(document, SIDE_REMOTE, "RTR");
 }
 
 static bool failed_for_real(const struct probe_document *document, const struct operation *operation)
@@ -451,7 +455,7 @@ static bool is_right(const struct probe_document *document, const struct operati
 	/* An unsignaled request has no status of its own; a later one of its queue pair speaks for it. */
 	bool well =
 	        num_is(operation->wc_status, 0) || (operation->is_signaled == FLAG_NO && !operation->wc_status.known);
-	return well && operation->payload_verified == FLAG_YES;
+	return well && is_verified(operation);
 }
 
 static bool may_be_confirmed(const struct probe_document *document)
@@ -466,8 +470,7 @@ static bool may_be_confirmed(const struct probe_document *document)
 		return may_be_application(document);
 	case LAYER_REMOTE_APPLICATION:
 		return never_ready(document) || some_operation(document, no_right) ||
-		       (step_failed(document, "ibv_reg_mr", EINVAL) && half_allowed(&document->evidence)) ||
-		       some_operation(document, no_receive);
+		       (step_failed(document, "ibv_reg_mr", EINVAL) && half_allowed(&document->evidence));
 	default:
 		return false;
 	}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a record leaves out and its other fields say. Records come from other versions and other programs, which may
+ * have only the fields that the format demands: then the provider stands in the name of an observer or of the device,
+ * the kind of link in the type of a GID, the mode in the steps of the control connection. Nothing that is recorded is
+ * replaced, and what only seems probable is not filled in.
+ */
+#include "verdict/judge.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+/* How the kernel's drivers name their devices (ib_alloc_device() and ib_register_device() of each); udev may rename. */
+static const struct {
+	const char *prefix, *driver;
+} device_names[] = {
+	{ "mlx5_", "mlx5_core" },
+	{ "mlx4_", "mlx4_core" },
+	{ "bnxt_re", "bnxt_en" },
+	{ "irdma", "irdma" },
+	{ "i40iw", "i40iw" },
+	{ "hns_", "hns_roce" },
+	{ "efa_", "efa" },
+	{ "erdma_", "erdma" },
+	{ "qedr", "qedr" },
+	{ "mana_", "mana" },
+	{ "ionic_", "ionic" },
+	{ "cxgb4_", "iw_cxgb4" },
+	{ "ocrdma", "ocrdma" },
+	{ "rxe", "rdma_rxe" },
+	{ "siw", "siw" },
+};
+
+static const char *driver_by_name(const char *device)
+{
+	for (size_t i = 0; device && i < ARRAY_SIZE(device_names); i++)
+		if (!strncmp(device, device_names[i].prefix, strlen(device_names[i].prefix)))
+			return device_names[i].driver;
+	return NULL;
+}
+
+/* An observer works on its own provider only. */
+static const char *driver_by_observer(const struct observers *observers)
+{
+	const char *const words[] = { observers->wqe, observers->cqe, observers->device };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (text_has(words[i], "mlx5") || text_is(words[i], "devx"))
+			return "mlx5_core";
+		if (text_has(words[i], "rxe"))
+			return "rdma_rxe";
+		if (text_has(words[i], "siw"))
+			return "siw";
+	}
+	return NULL;
+}
+
+static const char *driver_by_counters(const struct evidence *evidence, int side)
+{
+	list_each(counter, &evidence->counters)
+		if (counter->side == side &&
+		        (text_is(counter->name, "sent_pkts") || text_is(counter->name, "rcvd_pkts") ||
+		                text_is(counter->name, "completer_retry_err")))
+			return "rdma_rxe";
+	return NULL;
+}
+
+static void complete_end(struct endpoint_facts *end, int side, const struct evidence *evidence)
+{
+	if (!end->driver && side == SIDE_LOCAL)
+		end->driver = driver_by_observer(&evidence->observers);
+	if (!end->driver)
+		end->driver = driver_by_counters(evidence, side);
+	if (!end->driver)
+		end->driver = driver_by_name(end->device);
+	bool iwarp = text_is(end->gid_type, "iWARP");
+	if (!end->transport && iwarp)
+		end->transport = "iwarp";
+	if (end->link_layer)
+		return;
+	if (text_has(end->gid_type, "RoCE") || iwarp)
+		end->link_layer = "Ethernet";
+	else if (text_is(end->gid_type, "IB") || (end->lid.known && end->lid.value > 0))
+		end->link_layer = "InfiniBand";
+}
+
+static bool same_address(const struct endpoint_facts *a, const struct endpoint_facts *b)
+{
+	enum gid_kind kind = gid_kind(a->gid);
+	bool ports_differ = a->port.known && b->port.known && a->port.value != b->port.value;
+	bool devices_differ = a->device && b->device && strcmp(a->device, b->device) != 0;
+	return kind != KIND_UNKNOWN && kind != KIND_EMPTY && b->gid && !strcasecmp(a->gid, b->gid) && !ports_differ &&
+	       !devices_differ;
+}
+
+static enum probe_mode mode_of(const struct probe_request *request, const struct evidence *evidence)
+{
+	if (evidence->local.role == ROLE_TARGET)
+		return MODE_LISTENER;
+	if (request->peer || evidence->control.count)
+		return MODE_PEER;
+	if (request->target_device)
+		return MODE_TWO_DEVICES;
+	return same_address(&evidence->local, &evidence->remote) ? MODE_LOOPBACK : MODE_UNKNOWN;
+}
+
+/* A call that has a begin and no end, and nothing of that side after it. */
+static const char *unended_call(const struct evidence *evidence)
+{
+	const char *name = NULL;
+	int64_t begin = INT64_MIN;
+	list_each(step, &evidence->resources) {
+		int64_t at = step->start_ns.known ? step->start_ns.value : begin;
+		if (step->side == SIDE_REMOTE || at < begin)
+			continue;
+		begin = at;
+		name = !step->error.known && !step->duration_ns.known ? step->step : NULL;
+	}
+	list_each(transition, &evidence->transitions) {
+		int64_t at = transition->start_ns.known ? transition->start_ns.value : begin;
+		if (transition->side == SIDE_REMOTE || at < begin)
+			continue;
+		begin = at;
+		name = !transition->error.known && !transition->duration_ns.known ? transition->to : NULL;
+	}
+	return name;
+}
+
+static bool has_requests(const struct evidence *evidence)
+{
+	return evidence->operations.count ||
+	       (evidence->operations_posted.known && evidence->operations_posted.value > 0);
+}
+
+/* Waiting for the peer has no end recorded: nothing came on the control connection until the run ended. */
+static void complete_control(struct completed *to)
+{
+	const struct evidence *evidence = &to->evidence;
+	const struct control_step *last =
+	        evidence->control.count ? evidence->control.items[evidence->control.count - 1] : NULL;
+	if (!last || !last->step || last->error.known || last->duration_ns.known || has_requests(evidence) ||
+	        evidence->interrupted == FLAG_YES)
+		return;
+	to->unended = *last;
+	to->unended.error = num(ETIMEDOUT);
+	to->unended.detail = last->detail ? last->detail : "it had not ended when the record was closed";
+}
+
+static bool is_control_whole(const struct evidence *evidence)
+{
+	list_each(step, &evidence->control)
+		if (!num_is(step->error, 0))
+			return false;
+	return evidence->control.count > 0;
+}
+
+void complete(struct completed *to, const struct probe_request *request, const struct evidence *evidence)
+{
+	*to = (struct completed){ .request = *request, .evidence = *evidence };
+	complete_end(&to->evidence.local, SIDE_LOCAL, evidence);
+	complete_end(&to->evidence.remote, SIDE_REMOTE, evidence);
+	if (to->request.mode == MODE_UNKNOWN)
+		to->request.mode = mode_of(request, &to->evidence);
+	if (to->evidence.same_port_loopback == FLAG_UNKNOWN && to->request.mode == MODE_LOOPBACK &&
+	        same_address(&evidence->local, &evidence->remote))
+		to->evidence.same_port_loopback = FLAG_YES;
+	/* Its queue pair reaches RTR only after the exchange, so the peer answered since, and nothing was lost after
+	 * it. */
+	struct endpoint_facts *remote = &to->evidence.remote;
+	if (remote->alive == FLAG_UNKNOWN && is_ready(remote) && is_control_whole(evidence))
+		remote->alive = FLAG_YES;
+	const char *unended = unended_call(&to->evidence);
+	if (!evidence->stuck && unended && !has_requests(evidence) && evidence->interrupted != FLAG_YES) {
+		to->stuck.step = unended;
+		to->evidence.stuck = &to->stuck;
+	}
+	complete_control(to);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets or their answers were lost, or nobody answers: who it can have been, by the peer, filters and counters. */
+#include "verdict/judge.h"
+
+#include "base/cleanup.h"
+#include "base/duration.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Filters of the host are in the path of software RDMA only. */
+static bool filter_matters(const struct endpoint_facts *end)
+{
+	return is_software(end);
+}
+
+static void tell_filters(struct judge *judge)
+{
+	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
+	for (int i = 0; i < 2; i++) {
+		const char *whose = i ? "the peer's host" : "this host";
+		if (!filter_matters(ends[i]))
+			continue;
+		if (!ends[i]->filter)
+			not_observed(judge, "packet filters and queueing disciplines of %s", whose);
+		else if (*ends[i]->filter)
+			because(judge, "%s has packet filters or queueing disciplines that may drop: %s", whose,
+			        ends[i]->filter);
+		else
+			because(judge, "%s has no packet filter or queueing discipline that drops", whose);
+		next_step(judge, is_iwarp(ends[i])
+		                         ? "see whether a host firewall drops the TCP connection of iWARP (nft "
+		                           "list ruleset, tc -s qdisc)"
+		                         : "see whether a host firewall drops UDP port 4791 (nft list ruleset, "
+		                           "tc -s qdisc)");
+	}
+	if (counter_moved(judge, SIDE_LOCAL, COUNTER_CONGESTION, true) ||
+	        counter_moved(judge, SIDE_REMOTE, COUNTER_CONGESTION, true))
+		next_step(judge, "follow the pause frames along the way: who throttles whom");
+	bool leaves = judge->evidence->same_port_loopback != FLAG_YES;
+	if (leaves && judge->evidence->local.driver && !filter_matters(ends[0]))
+		next_step(judge, "look at ACLs and drop counters of the switches; the host's packet filter is not in "
+		                 "the path of "
+		                 "this adapter");
+}
+
+/* Both ends are software, and neither host has anything that drops. */
+static bool filters_excluded(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	return filter_matters(local) && filter_matters(remote) && local->filter && !*local->filter && remote->filter &&
+	       !*remote->filter;
+}
+
+/*
+ * Sent by the end `from`, not arrived at the other. A port carries other traffic as well: its counter counts for ours
+ * after a quiet baseline; where none is recorded, only if a status says that this adapter did send.
+ */
+static bool counted_out_only(struct judge *judge, int from, const char *out, const char *in)
+{
+	enum flag quiet = FLAG_UNKNOWN;
+	int to = from == SIDE_LOCAL ? SIDE_REMOTE : SIDE_LOCAL;
+	struct num sent = counter_growth(judge, from, out, &quiet);
+	struct num received = counter_growth(judge, to, in, NULL);
+	bool ours = quiet == FLAG_YES || (quiet == FLAG_UNKNOWN && judge->failed && from == SIDE_LOCAL);
+	if (!sent.known || sent.value <= 0 || !ours || !num_is(received, 0))
+		return false;
+	because(judge, "%s %s rose by %" PRId64 ", %s %s did not move", from == SIDE_LOCAL ? "local" : "the peer's",
+	        out, sent.value, from == SIDE_LOCAL ? "the peer's" : "local", in);
+	if (quiet != FLAG_YES)
+		not_observed(judge, "a quiet baseline of these counters: other traffic of the port moves them too");
+	return true;
+}
+
+/* Counted where the cable is plugged in; on InfiniBand the port's own counters are. */
+static bool lost_on_the_wire(struct judge *judge, int from)
+{
+	static const char *const pairs[][2] = { { "tx_packets_phy", "rx_packets_phy" },
+		{ "tx_bytes_phy", "rx_bytes_phy" } };
+	static const char *const infiniband[][2] = { { "port_xmit_packets", "port_rcv_packets" },
+		{ "port_xmit_data", "port_rcv_data" }, { "unicast_xmit_packets", "unicast_rcv_packets" } };
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (counted_out_only(judge, from, pairs[i][0], pairs[i][1]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(infiniband) && text_is(judge->evidence->local.link_layer, "InfiniBand"); i++)
+		if (counted_out_only(judge, from, infiniband[i][0], infiniband[i][1]))
+			return true;
+	return false;
+}
+
+/* Counted above the wire, in the host or the adapter. */
+static bool lost_between_hosts(struct judge *judge)
+{
+	static const char *const pairs[][2] = { { "sent_pkts", "rcvd_pkts" },
+		{ "port_xmit_packets", "port_rcv_packets" }, { "port_xmit_data", "port_rcv_data" },
+		{ "unicast_xmit_packets", "unicast_rcv_packets" },
+		{ "tx_vport_rdma_unicast_packets", "rx_vport_rdma_unicast_packets" } };
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (counted_out_only(judge, SIDE_LOCAL, pairs[i][0], pairs[i][1]))
+			return true;
+	return false;
+}
+
+/* Up at the end; a record that says nothing of ports has nothing against it. */
+static bool is_port_up(const struct endpoint_facts *end)
+{
+	return end->port_state_after ? text_is(end->port_state_after, "ACTIVE") : !end->port_state;
+}
+
+static bool both_ports_up(const struct judge *judge)
+{
+	return is_port_up(&judge->evidence->local) && is_port_up(&judge->evidence->remote);
+}
+
+static bool judge_wire(struct judge *judge, enum outcome outcome)
+{
+	if (judge->evidence->same_port_loopback == FLAG_YES)
+		return false;
+	if (lost_on_the_wire(judge, SIDE_LOCAL)) {
+		summarize(judge, "packets left this adapter and did not arrive at the peer's");
+		next_step(judge, "follow the path between the two ports: link, switch, ACL, priority flow control");
+		/* A peer's adapter that hangs counts nothing either: likely, and only while its port is known to be up.
+		 */
+		return both_ports_up(judge)
+		               ? likely(judge, outcome, LAYER_NETWORK, L(REMOTE_DEVICE))
+		               : undetermined(judge, outcome, L(NETWORK) | L(REMOTE_DEVICE) | L(CONFIGURATION));
+	}
+	if (!lost_between_hosts(judge))
+		return false;
+	summarize(judge, "packets were sent by this host and not received by the peer");
+	not_observed(judge, "the wire: these counters are of the hosts, with their filters behind them");
+	tell_filters(judge);
+	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION));
+}
+
+/* The peer's adapter sent, after a quiet baseline, and nothing came in here. */
+static bool judge_way_back(struct judge *judge, enum outcome outcome)
+{
+	if (judge->evidence->same_port_loopback == FLAG_YES || !both_ports_up(judge) ||
+	        !lost_on_the_wire(judge, SIDE_REMOTE))
+		return false;
+	summarize(judge, "packets left the peer's adapter and did not arrive at this one");
+	next_step(judge, "follow the path from the peer to this port: link, switch, ACL, priority flow control");
+	return likely(judge, outcome, LAYER_NETWORK, L(DEVICE));
+}
+
+/* The port's counter of what it sent stood still, though the queue pair tried again and again. */
+static bool judge_not_left(struct judge *judge, enum outcome outcome)
+{
+	static const char *const names[] = { "tx_packets_phy", "sent_pkts" };
+	if (judge->evidence->same_port_loopback == FLAG_YES)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!num_is(counter_growth(judge, SIDE_LOCAL, names[i], NULL), 0))
+			continue;
+		because(judge, "local %s did not move: no packet left this port", names[i]);
+		summarize(judge, "no packet left this port");
+		next_step(judge, "look at the pause counters, the state of the port, and the adapter's health");
+		return undetermined(judge, outcome, L(DEVICE) | L(PLATFORM) | L(NETWORK) | L(CONFIGURATION));
+	}
+	return false;
+}
+
+/* Requests of this kind that the peer's adapter counted: then the way there works, and answers may be lost here. */
+static bool arrived_at_peer(struct judge *judge)
+{
+	static const char *const names[] = { "duplicate_request", "rx_write_requests", "rx_read_requests" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		enum flag quiet = FLAG_UNKNOWN;
+		struct num growth = counter_growth(judge, SIDE_REMOTE, names[i], &quiet);
+		if (!growth.known || growth.value <= 0 || quiet == FLAG_NO)
+			continue;
+		because(judge,
+		        "the peer's adapter counted requests (%s): consistent with answers that are lost on the way "
+		        "back",
+		        names[i]);
+		return true;
+	}
+	return false;
+}
+
+/* The peer cannot answer: its queue pair is not ready, or its process is gone. */
+static bool judge_peer(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	const struct endpoint_facts *remote = &judge->evidence->remote;
+	if (is_not_ready(remote)) {
+		because(judge, "the peer's queue pair is in %s", remote->qp_state);
+		summarize(judge, "the peer's queue pair is not ready to receive");
+		next_step(judge, "see why the peer's queue pair left RTR/RTS, or never reached it");
+		/* Without its transitions nobody knows whether it was tried and failed. */
+		bool never = !text_is(remote->qp_state, "ERR") && reached(judge, SIDE_REMOTE, "INIT") &&
+		             !tried(judge, SIDE_REMOTE, "RTR");
+		if (never && remote->alive == FLAG_YES && !judge->succeeded)
+			return confirmed(judge, outcome, LAYER_REMOTE_APPLICATION);
+		if (own_event(judge, SIDE_REMOTE, "DEVICE_FATAL") || own_event(judge, SIDE_REMOTE, "QP_FATAL"))
+			return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
+	}
+	if (remote->alive != FLAG_NO && !peer_closed(judge))
+		return false;
+	if (peer_silent(judge)) {
+		not_observed(judge, "whether the peer's process runs: nobody answers on the control connection either");
+		return undetermined(judge, outcome, base | L(REMOTE_APPLICATION));
+	}
+	because(judge, "the peer's process is gone");
+	summarize(judge, "the peer's process is gone, and its queue pair with it");
+	next_step(judge, "see why the peer's process ended");
+	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
+}
+
+static bool judge_conflicts(
+        struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
+{
+	bool large = only_large_fails(judge, operation);
+	const char *conflict = large ? mtu_conflict(judge) : judge->succeeded ? NULL : gid_conflict(judge);
+	if (conflict) {
+		because(judge, "%s", conflict);
+		summarize(judge, large ? "small messages pass, large ones fail: the MTU does not fit both ends"
+		                       : "the two addresses cannot be expected to reach each other");
+		bool infiniband = text_is(judge->evidence->local.link_layer, "InfiniBand");
+		next_step(judge,
+		        infiniband ? "look at the subnet manager: state, LID and MTU of both ports"
+		        : large    ? "set the same MTU on both netdevs and on the switches between them"
+		                   : "take GIDs of the same type and scope on both ends (rdmadiag gid --to ADDRESS)");
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	}
+	if (large) {
+		summarize(judge, "small messages pass, large ones fail: look at the MTU along the path");
+		next_step(
+		        judge, "ping with the full packet size and without fragmentation; compare MTUs along the path");
+	}
+	return false;
+}
+
+/* How long the queue pair tries, so that a reader can compare it with what was waited. */
+static void tell_patience(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	int64_t timeout = ack_timeout_ns(local);
+	char each[DURATION_TEXT_SIZE], all[DURATION_TEXT_SIZE];
+	if (!timeout || !local->retry_count.known || local->retry_count.value < 0 || local->retry_count.value > 7)
+		return;
+	because(judge,
+	        "by its attributes the queue pair gives up after about %s (%" PRId64
+	        " times %s); adaptive retransmission "
+	        "makes it shorter, some adapters wait longer",
+	        format_duration(timeout * (local->retry_count.value + 1), all), local->retry_count.value + 1,
+	        format_duration(timeout, each));
+}
+
+/* A filter that counted: what it dropped was on its way to or from this port. */
+static bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	int side = filter_hit(judge, SIDE_LOCAL) ? SIDE_LOCAL : SIDE_REMOTE;
+	const struct counter_change *hit = filter_hit(judge, side);
+	if (!hit || !filter_matters(endpoint(judge, side)))
+		return false;
+	tell_filters(judge);
+	because(judge, "%s: %s dropped %" PRId64 " packets during the run",
+	        side == SIDE_REMOTE ? "the peer's host" : "this host", hit->name,
+	        difference(hit->after.value, hit->before.value));
+	summarize(judge, "packets are lost, and a filter of %s drops such packets",
+	        side == SIDE_REMOTE ? "the peer's host" : "this host");
+	next_step(judge, "look at that rule or queueing discipline, and take it away where it is not meant");
+	return likely(judge, outcome, LAYER_CONFIGURATION, base);
+}
+
+/* Of the peer; its adapter or its program may have broken it. */
+static bool has_broken_queue(const struct judge *judge)
+{
+	static const char *const events[] = { "CQ_ERR", "QP_FATAL", "SRQ_ERR", "WQ_FATAL" };
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		if (own_event(judge, SIDE_REMOTE, events[i]))
+			return true;
+	return false;
+}
+
+bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	bool landed = payload_is_right(operation) || operation->remote_landed_ns.known;
+	tell_patience(judge);
+	if (landed)
+		because(judge, "the payload is in the peer's memory: the way there works, the acknowledgement did not "
+		               "come back");
+	else if (operation->landed == FLAG_NO)
+		because(judge, "the target looked into its memory, and nothing of the payload is there");
+	if (!landed && judge_port_down(judge, outcome))
+		return true;
+	if (!landed && own_event(judge, SIDE_REMOTE, "DEVICE_FATAL")) {
+		summarize(judge, "the peer's adapter stopped working or was removed");
+		next_step(judge, "read the kernel log of the peer's host for health, AER or hot-plug messages");
+		return undetermined(judge, outcome, L(REMOTE_DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+	}
+	tell_routes(judge);
+	if (only_large_fails(judge, operation))
+		because(judge,
+		        "smaller operations succeeded, this one of %" PRId64
+		        " bytes did not: consistent with an MTU that is too large for the path",
+		        operation->bytes.value);
+	/* Who is seen to be ready is not the one who does not answer. */
+	bool refused = own_event(judge, SIDE_REMOTE, "QP_ACCESS_ERR") || own_event(judge, SIDE_REMOTE, "QP_REQ_ERR");
+	if (refused) {
+		because(judge, "the peer's queue pair refused a request, and its answer did not come back");
+		base |= L(APPLICATION) | L(REMOTE_APPLICATION);
+	}
+	bool broken = has_broken_queue(judge);
+	if (broken)
+		base |= L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
+	bool answers = (is_ready(remote) && remote->alive == FLAG_YES) || (landed && remote->alive != FLAG_NO);
+	answers = answers && !refused && !broken;
+	if (judge_filter(judge, outcome, answers ? base & ~L(REMOTE_APPLICATION) : base))
+		return true;
+	if (judge->step.name && judge->step.side == SIDE_REMOTE && !landed)
+		return judge_failed_step(judge, outcome);
+	if (!landed && (judge_peer(judge, outcome, base) || judge_conflicts(judge, outcome, operation, base) ||
+	                       judge_wire(judge, outcome)))
+		return true;
+	if (judge_way_back(judge, outcome) || (!landed && judge_not_left(judge, outcome)))
+		return true;
+	if (arrived_at_peer(judge))
+		base |= L(DEVICE);
+	if (answers)
+		base &= ~L(REMOTE_APPLICATION);
+	if (landed)
+		base |= L(DEVICE);
+	tell_filters(judge);
+	/* Soft RoCE looks for the way with each packet. */
+	if (!landed && filter_matters(local) && local->route_errno.known && local->route_errno.value) {
+		summarize(judge, "this host has no route to the peer's GID any more");
+		next_step(judge, "look at `ip route get` for the peer's address");
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	}
+	if (filters_excluded(judge) && !gid_conflict(judge) && !mtu_conflict(judge))
+		base &= ~L(CONFIGURATION);
+	if (judge->evidence->same_port_loopback != FLAG_YES)
+		not_observed(judge, "the wire counters of both adapters together, which would tell loss on the way "
+		                    "from a peer that "
+		                    "does not answer");
+	return undetermined(judge, outcome, base);
+}
