@@ -7,6 +7,7 @@
 
 tap_count=0
 tap_failed=0
+tap_errors=
 
 # ---- TAP
 
@@ -105,14 +106,13 @@ status_is() {
 
 # run_captured COMMAND... - sets $output and $errors, returns its status
 run_captured() {
-	local file status
-	file=$(mktemp)
+	local status
+	[ -n "$tap_errors" ] || tap_errors=$(mktemp)
 	# shellcheck disable=SC2034
-	output=$("$@" 2>"$file")
+	output=$("$@" 2>"$tap_errors")
 	status=$?
 	# shellcheck disable=SC2034
-	errors=$(cat "$file")
-	rm -f "$file"
+	errors=$(<"$tap_errors")
 	return "$status"
 }
 
@@ -122,6 +122,7 @@ skip_all() {
 }
 
 done_testing() {
+	[ -z "$tap_errors" ] || rm -f "$tap_errors"
 	echo "1..$tap_count"
 	[ "$tap_failed" -eq 0 ]
 	exit

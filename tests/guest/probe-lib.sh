@@ -4,6 +4,8 @@
 # probe-lib.sh - for tests of the probe in the guest, after lib.sh: two soft RoCE devices that are wired to each other,
 # a listener on one of them, and checks on the document.
 
+# shellcheck source=tests/guest/evaluate.sh
+. "$(dirname "${BASH_SOURCE[0]}")/evaluate.sh"
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 address_a=10.9.0.1
 address_b=10.9.0.2
@@ -65,14 +67,9 @@ lossy() {
 	peer --timeout 6000 "$@"
 }
 
-# holds DESCRIPTION EXPRESSION [FILE] - a Python expression over the document: d, its evidence e, verdict v, operations o
+# holds DESCRIPTION EXPRESSION [FILE] - a Python expression over the document of a probe
 holds() {
-	local description=$1 expression=$2 file=${3:-$document} message
-	if message=$(status=$status python3 "$(dirname "${BASH_SOURCE[0]}")/probe-holds.py" "$file" "$expression" 2>&1); then
-		pass "$description"
-	else
-		fail "$description" || diag "$message"
-	fi
+	check probe "$1" "$2" "${3:-$document}"
 }
 
 # drop HOOK [MATCH...] - packets of RoCE v2

@@ -19,7 +19,7 @@ drill() {
 	shift 3
 	timeout 60 "$run" "$@" "$RDMADIAG" probe -j --drill "$name" >"$document" 2>"$scratch/out"
 	status=$?
-	status=$status python3 "$here/../guest/probe-holds.py" "$document" "$expression and s == $wanted" >>"$scratch/out" 2>&1
+	status=$status python3 "$here/../guest/holds.py" probe "$expression and s == $wanted" "$document" >>"$scratch/out" 2>&1
 	ok $? "$name: $expression" "$scratch/out"
 }
 

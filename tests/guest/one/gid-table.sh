@@ -2,26 +2,22 @@
 # SPDX-License-Identifier: MIT
 # The GID table of a soft-RoCE device: what stands in it, what happens to it, and both ways to read it.
 . tests/guest/lib.sh
+. tests/guest/evaluate.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 # Nothing is given up because the machine below is busy.
 export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
 # gid FIELD SELECTOR - that field of the entries for which the Python expression SELECTOR of e holds, joined by blanks
 gid() {
-	"$RDMADIAG" gid -j | python3 -c '
-import json, sys
-field, selector = sys.argv[1:]
-print(*[e[field] for e in json.load(sys.stdin)["entries"] if eval(selector)])' "$1" "$2"
+	value gid "[e['$1'] for e in entries if $2]" "$RDMADIAG" gid -j
 }
 
 choice() {
-	"$RDMADIAG" gid -j --explain | python3 -c '
-import json, sys
-print(*[c["index"] for c in json.load(sys.stdin)["choices"] if c["consumer"] == sys.argv[1]])' "$1"
+	value gid "choice('$1')['index']" "$RDMADIAG" gid -j --explain
 }
 
 entries_of() {
-	python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["tables"], d["entries"])'
+	value gid "[d['tables'], entries]" "$@"
 }
 
 modules rdma_rxe ib_uverbs 8021q
@@ -66,10 +62,10 @@ is "$("$RDMADIAG" gid --all | grep -c '^rxe0 ')" 1024 "--all shows every slot"
 # ---- both ways to read it
 
 chmod 600 /dev/infiniband/uverbs0
-"$RDMADIAG" gid -j | entries_of >/tmp/root
+entries_of "$RDMADIAG" gid -j >/tmp/root
 setpriv --reuid 65534 --regid 65534 --clear-groups "$RDMADIAG" gid -j >/tmp/user.json
 is $? 0 "an ordinary user without access to uverbs sees the table"
-entries_of </tmp/user.json >/tmp/user
+entries_of cat /tmp/user.json >/tmp/user
 like "$(cat /tmp/user)" "192.0.2.1.*198.51.100.1" "it is not empty"
 is "$(cat /tmp/user)" "$(cat /tmp/root)" "verbs and sysfs give the same table"
 chmod 666 /dev/infiniband/uverbs0
@@ -85,10 +81,7 @@ fi
 # ---- routes
 
 to() {
-	"$RDMADIAG" gid -j --to "$1" | python3 -c '
-import json, sys
-to = json.load(sys.stdin)["to"]
-print(to["device"], to["port"], to["index"], to["reason"])'
+	value gid "[d['to'][name] for name in ('device', 'port', 'index', 'reason')]" "$RDMADIAG" gid -j --to "$1"
 }
 
 like "$(to 192.0.2.9)" "^rxe0 1 $ipv4 through nic0" "--to: a neighbour"

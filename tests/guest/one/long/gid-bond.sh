@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # GIDs of a soft-RoCE device on an active-backup bond, before and after a failover.
 . tests/guest/lib.sh
+. tests/guest/evaluate.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 # Nothing is given up because the machine below is busy.
 export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
@@ -12,17 +13,11 @@ show() {
 
 # field FIELD IP
 field() {
-	"$RDMADIAG" gid -j | python3 -c '
-import json, sys
-print(*sorted(set(str(e[sys.argv[1]]) for e in json.load(sys.stdin)["entries"] if not sys.argv[2] or e["ip"] == sys.argv[2])))' "$1" "$2"
+	value gid "sorted({str(e['$1']) for e in entries if not '$2' or e['ip'] == '$2'})" "$RDMADIAG" gid -j
 }
 
 choice() {
-	"$RDMADIAG" gid -j --explain "$1" | python3 -c '
-import json, sys
-d = json.load(sys.stdin)
-c = [c for c in d["choices"] if c["consumer"] == "rdmadiag"][0]
-print(*[e["ip"] for e in d["entries"] if e["index"] == c["index"]])'
+	value gid "advised()" "$RDMADIAG" gid -j --explain "$1"
 }
 
 modules rdma_rxe ib_uverbs bonding

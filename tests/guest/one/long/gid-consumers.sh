@@ -2,24 +2,19 @@
 # SPDX-License-Identifier: MIT
 # gid --explain beside the programs themselves: the index that perftest prints and the GID that rdma_cm takes.
 . tests/guest/lib.sh
+. tests/guest/evaluate.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 # Nothing is given up because the machine below is busy.
 export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
 # choice CONSUMER - index and reason
 choice() {
-	"$RDMADIAG" gid -j --explain rxe0 | python3 -c '
-import json, sys
-for c in json.load(sys.stdin)["choices"]:
-    if c["consumer"] == sys.argv[1]:
-        print(c["index"], c["reason"])' "$1"
+	value gid "[choice('$1')['index'], choice('$1')['reason']]" "$RDMADIAG" gid -j --explain rxe0
 }
 
 # ip_of INDEX
 ip_of() {
-	"$RDMADIAG" gid -j rxe0 | python3 -c '
-import json, sys
-print(*[e["ip"] for e in json.load(sys.stdin)["entries"] if str(e["index"]) == sys.argv[1]])' "$1"
+	value gid "[e['ip'] for e in entries if e['index'] == $1]" "$RDMADIAG" gid -j rxe0
 }
 
 # perftest_index - of the installed perftest, which prints it before it is connected; both ends on this device

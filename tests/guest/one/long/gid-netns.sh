@@ -2,23 +2,19 @@
 # SPDX-License-Identifier: MIT
 # Entries of netdevs in other network namespaces, from both sides. Soft-RoCE devices are in all of them.
 . tests/guest/lib.sh
+. tests/guest/evaluate.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 # Nothing is given up because the machine below is busy.
 export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
 
-# states NAMESPACE - "IP=STATE" of all entries but link-local ones
+# states NAMESPACE [AS...] - "IP=STATE" of all entries but link-local ones
 states() {
-	ip netns exec "$1" "$RDMADIAG" gid -j | python3 -c '
-import json, sys
-print(*sorted("%s=%s" % (e["ip"], e["state"]) for e in json.load(sys.stdin)["entries"] if e["scope"] != "link-local"))'
+	value gid "sorted('%s=%s' % (e['ip'], e['state']) for e in entries if e['scope'] != 'link-local')" \
+		ip netns exec "$@" "$RDMADIAG" gid -j
 }
 
 advice() {
-	ip netns exec "$1" "$RDMADIAG" gid -j --explain | python3 -c '
-import json, sys
-d = json.load(sys.stdin)
-c = [c for c in d["choices"] if c["consumer"] == "rdmadiag"][0]
-print(*[e["ip"] for e in d["entries"] if e["index"] == c["index"]] or [None])'
+	value gid "advised() or [None]" ip netns exec "$1" "$RDMADIAG" gid -j --explain
 }
 
 modules rdma_rxe ib_uverbs macvlan veth
@@ -54,9 +50,7 @@ is "$(advice empty)" None "a namespace without a netdev: no advice"
 chmod 600 /dev/infiniband/uverbs0
 for namespace in host pod1; do
 	with=$(states $namespace)
-	without=$(ip netns exec $namespace setpriv --reuid 65534 --regid 65534 --clear-groups "$RDMADIAG" gid -j | python3 -c '
-import json, sys
-print(*sorted("%s=%s" % (e["ip"], e["state"]) for e in json.load(sys.stdin)["entries"] if e["scope"] != "link-local"))')
+	without=$(states $namespace setpriv --reuid 65534 --regid 65534 --clear-groups)
 	is "$without" "$with" "$namespace: verbs and sysfs agree"
 done
 chmod 666 /dev/infiniband/uverbs0

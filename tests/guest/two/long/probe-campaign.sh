@@ -9,8 +9,7 @@ RANDOM=${SEED:-1}
 
 # judged NAME GUILTY - "ok" harmed nobody; otherwise one of the layers in GUILTY (words) must be left
 judged() {
-	export GUILTY=$2
-	holds "$1: $2" "judged()"
+	holds "$1: $2" "judged('$2')"
 }
 
 # within_host OPTION... - from rxe0 to rxe2 in one process

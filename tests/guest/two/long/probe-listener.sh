@@ -77,7 +77,7 @@ wait "$running"
 
 # what the listener says when its peer fails
 is_told() {
-	status=1 python3 tests/guest/probe-holds.py "$work/listener.out" "e['peer_report'] and ($1)" >/dev/null 2>&1
+	evaluate probe "e['peer_report'] and ($1)" "$work/listener.out"
 }
 drop input
 peer

@@ -51,7 +51,7 @@ for delay in 0 0.05 0.1 0.15 0.2 0.3 0.4; do
 	kill -INT "$pid"
 	wait "$pid"
 	status=$?
-	[ "$status" = 130 ] && python3 tests/guest/probe-holds.py "$document" "e['interrupted'] is True" && early=$((early + 1))
+	[ "$status" = 130 ] && evaluate probe "e['interrupted'] is True" "$document" && early=$((early + 1))
 done
 is "$early" 7 "SIGINT after some milliseconds: status 130 and a document, each time"
 no_objects_left "SIGINT after some milliseconds: nothing is left in the kernel"

@@ -26,9 +26,7 @@ ok "LACP finds its partner" bond_ready bond0
 rxe_add rxe0 bond0
 all_in_sync() {
 	topo
-	python3 -c 'import json, sys
-members = json.load(sys.stdin)["devices"][0]["ports"][0]["netdevs"][0]["bond"]["members"]
-sys.exit(not all(m["in_sync"] and m["active"] for m in members))' <<<"$document"
+	evaluate topo "all(m['in_sync'] and m['active'] for m in net('rxe0', 'bond0')['bond']['members'])" "$document"
 }
 ok "both members come into sync" wait_for 30 all_in_sync
 holds "the partner's MAC of each member" \
@@ -58,11 +56,9 @@ holds "which is found" \
 ip -n far link set one down
 ip -n far link set far0 up
 ip -n far link set far1 up
-out_of_sync() { ! all_in_sync && holds_quietly; }
-holds_quietly() {
-	python3 -c 'import json, sys
-members = json.load(sys.stdin)["devices"][0]["ports"][0]["netdevs"][0]["bond"]["members"]
-sys.exit(not any(m["name"] == "near0" and m["in_sync"] is False for m in members))' <<<"$document"
+out_of_sync() {
+	topo
+	evaluate topo "member('rxe0', 'bond0', 'near0')['in_sync'] is False" "$document"
 }
 ok "without its partner a member is not in sync" wait_for 30 out_of_sync
 rxe_del rxe0
