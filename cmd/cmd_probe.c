@@ -33,6 +33,7 @@ enum {
 	OPTION_PDS,
 	OPTION_BATCH,
 	OPTION_SIGNAL_EVERY,
+	OPTION_SQ_SIG_ALL,
 	OPTION_SGES,
 	OPTION_DEPTH,
 	OPTION_INLINE,
@@ -60,6 +61,8 @@ static const struct option_help probe_options[] = {
 	{ OPTION_COUNT, "count", "N", "requests of each size, one after the other (1)" },
 	{ OPTION_BATCH, "batch", "N", "requests posted with one call (1)" },
 	{ OPTION_SIGNAL_EVERY, "signal-every", "N", "of so many requests one asks for a completion (1)" },
+	{ OPTION_SQ_SIG_ALL, "sq-sig-all", NULL,
+	        "queue pairs that signal every request, whether it asks for it or not" },
 	{ OPTION_SGES, "sges", "N", "gather each payload from so many pieces (1)" },
 	{ OPTION_INLINE, "inline", NULL, "the post copies the payload into the request" },
 	{ OPTION_QPS, "qps", "N", "queue pairs, which share completion queue and domain (1)" },
@@ -127,6 +130,9 @@ static int take_request_option(struct probe_arguments *arguments, int option, st
 		return settings_number(optarg, 1, PROBE_BATCH_LIMIT, &request->batch, error);
 	case OPTION_SIGNAL_EVERY:
 		return settings_number(optarg, 1, PROBE_BATCH_LIMIT, &request->signal_every, error);
+	case OPTION_SQ_SIG_ALL:
+		request->sq_sig_all = FLAG_YES;
+		return 0;
 	case OPTION_SGES:
 		return settings_number(optarg, 1, PROBE_SGES_LIMIT, &request->sges, error);
 	case OPTION_DEPTH:

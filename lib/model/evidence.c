@@ -53,6 +53,7 @@ static const struct field request_fields[] = {
 	FIELD(NUMBER, struct probe_request, qps, "queue pairs"),
 	FIELD(NUMBER, struct probe_request, batch, "work requests in one post"),
 	FIELD(NUMBER, struct probe_request, signal_every, "every how many work requests one is signaled"),
+	FIELD(FLAG, struct probe_request, sq_sig_all, "queue pairs that signal every request, asked or not"),
 	FIELD(NUMBER, struct probe_request, sges, "pieces that a payload is gathered from"),
 	FIELD(NUMBER, struct probe_request, depth, "depth of a send queue, null: as needed"),
 	FIELD(NUMBER, struct probe_request, cqs, "completion queues"),

@@ -28,9 +28,10 @@ struct probe_request {
 	int op;                 /* enum operation_code */
 	LIST(struct num) sizes; /* bytes */
 	struct num count, qps, batch, signal_every, timeout_ms, gid_index;
-	struct num sges;     /* pieces of a payload */
-	struct num depth;    /* requests that a send queue holds; unknown: as many as are outstanding at once */
-	struct num cqs, pds; /* that the queue pairs share by turns */
+	struct num sges;      /* pieces of a payload */
+	struct num depth;     /* requests that a send queue holds; unknown: as many as are outstanding at once */
+	struct num cqs, pds;  /* that the queue pairs share by turns */
+	enum flag sq_sig_all; /* the queue pair asks for all completions, the requests for none */
 	enum flag inline_data;
 	const char *api;          /* "post" or "wr" */
 	const char *wait;         /* "poll" or "event" */

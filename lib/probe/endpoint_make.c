@@ -187,6 +187,8 @@ static struct ibv_qp_init_attr_ex qp_attributes(const struct endpoint *endpoint,
 	};
 	if (is_target(endpoint))
 		attr.cap.max_send_sge = 1;
+	else
+		attr.sq_sig_all = request->sq_sig_all == FLAG_YES;
 	return attr;
 }
 
@@ -198,9 +200,11 @@ static struct ibv_qp *make_qp(struct endpoint *endpoint, struct ibv_qp_init_attr
 		attr->send_ops_flags = post_send_ops(&endpoint->run->document.request);
 		return ibv_create_qp_ex(endpoint->context, attr);
 	}
-	struct ibv_qp_init_attr plain = {
-		.send_cq = attr->send_cq, .recv_cq = attr->recv_cq, .cap = attr->cap, .qp_type = attr->qp_type
-	};
+	struct ibv_qp_init_attr plain = { .send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all };
 	struct ibv_qp *qp = ibv_create_qp(attr->pd, &plain);
 	attr->cap = plain.cap;
 	return qp;
@@ -335,6 +339,7 @@ static void plan(struct endpoint *endpoint, const struct layout *layout)
 	endpoint->pd_count = target ? 1 : (uint32_t)request->pds.value;
 	endpoint->receives = outstanding > DEPTH ? outstanding : DEPTH;
 	observer_init(&endpoint->observer, endpoint->context, endpoint->facts->driver);
+	endpoint->observer.signals_all = endpoint->run->document.request.sq_sig_all == FLAG_YES;
 	if (endpoint->cq_count > 1)
 		observer_give_up(&endpoint->observer, "there are two completion queues, and one is all it can watch");
 }

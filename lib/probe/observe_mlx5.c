@@ -171,8 +171,8 @@ static bool mlx5_holds(const struct observer *observer, uint32_t before, const s
 	bool remote = !wqe.has_remote ||
 	              (wqe.remote_address == request->wr.rdma.remote_addr && wqe.rkey == request->wr.rdma.rkey);
 	return wqe.opcode == opcode_of(request->opcode) && wqe.qpn == state->qp->qp_num &&
-	       wqe.signaled == !!(request->send_flags & IBV_SEND_SIGNALED) && remote && holds_data(&wqe, request) &&
-	       (request->next || wqe.next == mlx5_send_record(state->send_record));
+	       wqe.signaled == (observer->signals_all || request->send_flags & IBV_SEND_SIGNALED) && remote &&
+	       holds_data(&wqe, request) && (request->next || wqe.next == mlx5_send_record(state->send_record));
 }
 
 /* ---- DEVX: queries of own objects, without privilege where the firmware allows them ---- */

@@ -64,6 +64,7 @@ struct observer_ops {
 struct observer {
 	const struct observer_ops *ops; /* NULL: not observable, `reason` says why */
 	char reason[OBSERVER_REASON_SIZE];
+	bool signals_all; /* the queue pair was made so: its requests are signaled without their flag */
 	uint64_t state[OBSERVER_STATE_WORDS]; /* of the implementation */
 };
 

@@ -245,6 +245,10 @@ int settings_check(const struct probe_settings *settings, struct error *error)
 	        layout_make(&layout, &settings->request, 0, GRANT_LIMIT))
 		return error_say(
 		        error, -EINVAL, "--size: a listener grants a buffer of at most %zu MiB", GRANT_LIMIT >> 20);
+	if (settings->request.sq_sig_all == FLAG_YES &&
+	        (settings->request.signal_every.value > 1 || settings->deviation.never_signaled))
+		return error_say(error, -EINVAL, "--sq-sig-all signals every request: %s does not go with it",
+		        settings->deviation.never_signaled ? "this drill" : "--signal-every");
 	if (settings->keep && !listens)
 		return error_say(error, -EINVAL, "--keep goes with --listen only");
 	return check_operation(&settings->request, error);

@@ -31,6 +31,9 @@ like "$errors" "'pink' is none of auto, always, never" "and names them"
 status_is 2 "topo takes one device" "$RDMADIAG" topo a b
 status_is 2 "gid takes one device" "$RDMADIAG" gid a b
 status_is 2 "probe takes no operand" "$RDMADIAG" probe a
+status_is 2 "--sq-sig-all leaves nothing to --signal-every" "$RDMADIAG" probe --sq-sig-all --signal-every 3
+like "$errors" "--signal-every does not go with it" "says so"
+status_is 2 "nor to a drill without completions" "$RDMADIAG" probe --sq-sig-all --drill unsignaled-wait
 
 status_is 3 "a snapshot that is not there" "$RDMADIAG" --from /nonexistent/snapshot topo
 like "$errors" "/nonexistent/snapshot: No such file or directory" "is named"

@@ -185,6 +185,11 @@ peers "LAG: member 2 loses packets" degraded "--device mlx5_0:lag --fault drop,m
 peers "LAG: the queue pair's own member loses packets" failed "--device mlx5_0:lag --fault drop,member=1" "" "" "$m=[]" \
 	"not_collected.*.what=lag_members"
 
+for api in post wr; do
+	probe "sq_sig_all, $api" ok "$two" "$between --sq-sig-all --api $api --count 6 --batch 3 --size 64" request.sq_sig_all=true \
+		$o.0.signaled=true $o.5.wc_status=0 evidence.operations_completed=6 evidence.observers.wqe=mlx5dv verdict.confidence=confirmed
+done
+
 # ---- errors, and things that heal
 for fault in drop drop:resp no-ack error:15:81; do
 	probe "$fault" failed "$two --fault $fault" "$between" $o.0.wc_status=12

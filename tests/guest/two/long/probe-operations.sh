@@ -21,6 +21,10 @@ holds "unsignaled requests: the source is free when the later completion says so
 all "unsignaled requests beyond the chain" 100 --batch 4 --signal-every 9 --count 50 --qps 3
 all "the last ones of a run" 14 --signal-every 100 --count 7
 
+all "sq_sig_all" 80 --sq-sig-all --batch 4 --count 40
+holds "sq_sig_all: every request completes by itself" \
+	"e['operations_reclaimed'] in (0, None) and all(x['signaled'] and x['wc_status'] == 0 for x in o)"
+
 all "a send queue that is too small" 200 --depth 4 --batch 100 --count 100
 holds "a send queue that is too small: the rest is posted from bad_wr on" "e['queue_full'] > 0 and e['local']['send_wr'] < 100"
 all "a send queue that is too small, ibv_wr" 200 --depth 4 --batch 100 --count 100 --api wr
