@@ -18,6 +18,7 @@ enum { PLACES_LIMIT = 32, LATENCY_COUNT = 100, THROUGHPUT_COUNT = 320, CHAIN = 1
 struct place {
 	int64_t node;
 	const char *registration;
+	bool is_left_out;
 };
 
 struct comparison {
@@ -29,7 +30,7 @@ struct comparison {
 static void add_place(struct comparison *comparison, int64_t node, const char *registration)
 {
 	if (comparison->count < PLACES_LIMIT)
-		comparison->places[comparison->count++] = (struct place){ node, registration };
+		comparison->places[comparison->count++] = (struct place){ .node = node, .registration = registration };
 }
 
 /* The adapter's own node is what the others are compared with. */
@@ -105,7 +106,7 @@ static int keep_run(
 	return result;
 }
 
-/* Only the place differs from run to run of a metric. 0, or -1 when the comparison cannot go on. */
+/* Only the place differs from run to run of a metric. 0, or -1 when the comparison cannot go on with this place. */
 static int measure(const struct comparison *comparison, const struct place *place, bool throughput)
 {
 	struct arena *arena __attribute__((cleanup(arena_freep))) = arena_new(ARENA_BYTES);
@@ -119,29 +120,40 @@ static int measure(const struct comparison *comparison, const struct place *plac
 	if (settings.request.count.value == 1)
 		settings.request.count = num(throughput ? THROUGHPUT_COUNT : LATENCY_COUNT);
 	if (throughput)
-		settings.request.batch = settings.request.signal_every = num(CHAIN);
+		settings.request.batch = num(CHAIN);
+	if (throughput && settings.request.sq_sig_all != FLAG_YES)
+		settings.request.signal_every = num(CHAIN);
 	struct probe_run *run = arena ? run_new(arena, &settings, first->survey) : NULL;
 	if (run)
 		run->progress = probe_progress;
 	bool well = run && !probe_run(run) && went_well(&run->document.evidence) && !watcher_signal();
 	if (well && !keep_run(comparison, place, run, throughput))
 		return 0;
-	report_missing(&first->report, "placements", "host", 0, "a run with the buffer on node %s (%s) %s%s", node,
-	        place->registration, watcher_signal() ? "was interrupted" : "did not go well",
-	        run && run->error.text[0] ? ": it ends the comparison" : "");
+	char subject[40];
+	snprintf(subject, sizeof(subject), "node:%s", node);
+	report_missing(&first->report, "placements", subject, 0, "a run with the buffer there (%s) %s%s%s",
+	        place->registration, watcher_signal() ? "was interrupted" : "did not go well, so it is left out",
+	        run && run->error.text[0] ? ": " : "", run ? run->error.text : "");
 	return -1;
 }
 
-/* Each round begins with another place, so that none is always the first. */
-static int measure_round(const struct comparison *comparison, uint32_t round)
+/*
+ * Each round begins with another place, so that none is always the first. A place where a run does not go well, as on a
+ * node without free memory, is left out from then on; without the first one there is nothing to compare with.
+ */
+static int measure_round(struct comparison *comparison, uint32_t round)
 {
-	int result = 0;
-	for (uint32_t i = 0; i < comparison->count && !result; i++) {
-		const struct place *place = &comparison->places[(i + round) % comparison->count];
-		result = measure(comparison, place, false);
-		result = result ? result : measure(comparison, place, true);
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		struct place *place = &comparison->places[(i + round) % comparison->count];
+		if (!place->is_left_out && (measure(comparison, place, false) || measure(comparison, place, true)))
+			place->is_left_out = true;
+		if (watcher_signal())
+			return -1;
 	}
-	return result;
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < comparison->count; i++)
+		left += !comparison->places[i].is_left_out;
+	return left < 2 || comparison->places[0].is_left_out ? -1 : 0;
 }
 
 /* The first placement of each kind is what the others are compared with: the first place, though round one began with

@@ -119,6 +119,7 @@ const char *access_words(struct arena *arena, unsigned int access)
 		{ IBV_ACCESS_REMOTE_WRITE, "remote-write " },
 		{ IBV_ACCESS_REMOTE_READ, "remote-read " },
 		{ IBV_ACCESS_REMOTE_ATOMIC, "remote-atomic " },
+		{ IBV_ACCESS_ON_DEMAND, "on-demand " },
 	};
 	char text[80] = "";
 	size_t used = 0;

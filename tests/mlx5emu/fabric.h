@@ -120,6 +120,7 @@ struct fab_dev {
 	uint64_t guid;   /* host byte order */
 	unsigned int nports;
 	int numa_node;
+	bool odp; /* offers on-demand paging */
 	char pci[16];
 	_Atomic bool fatal;
 	_Atomic uint32_t fatal_events;

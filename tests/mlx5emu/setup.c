@@ -3,7 +3,7 @@
  * mlx5emu-setup DIR HOST [DEVICE]…   make a fabric's file, or add a host with its devices and sysfs tree to it
  * mlx5emu-setup --check-fault SPEC   is it one?  --faults lists them
  *
- * DEVICE is NAME[:ports=N][:link=ib|eth][:lag][:numa=N][:netdev=IF[+IF…]][:gid=ADDRESS]…
+ * DEVICE is NAME[:ports=N][:link=ib|eth][:lag][:odp][:numa=N][:netdev=IF[+IF…]][:gid=ADDRESS]…
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ enum { GID_IB = 0, GID_ROCE_V1 = 1, GID_ROCE_V2 = 2 };
 struct spec {
 	char name[NAME_LEN];
 	unsigned int ports;
-	bool ib, lag;
+	bool ib, lag, odp;
 	int numa;
 	char netdevs[128];
 	char gids[8][64];
@@ -50,8 +50,8 @@ static int parse_option(struct spec *s, char *word)
 {
 	char *value = strchr(word, '=');
 
-	if (!strcmp(word, "lag")) {
-		s->lag = true;
+	if (!strcmp(word, "lag") || !strcmp(word, "odp")) {
+		*(*word == 'l' ? &s->lag : &s->odp) = true;
 		return 0;
 	}
 	if (!value)
@@ -265,6 +265,7 @@ static int add_device(const char *host, const struct spec *s, unsigned int index
 	dev->guid = 0x0c42a10300e0a1b2 + ((uint64_t)fab->ndevs << 8);
 	dev->nports = s->ports;
 	dev->numa_node = s->numa;
+	dev->odp = s->odp;
 	snprintf(dev->pci, sizeof(dev->pci), "0000:%02x:00.0", 0x13 + index % 14 * 0x10);
 	err = make_ports(dev, s);
 	if (!err)

@@ -190,6 +190,15 @@ for api in post wr; do
 		$o.0.signaled=true $o.5.wc_status=0 evidence.operations_completed=6 evidence.observers.wqe=mlx5dv verdict.confidence=confirmed
 done
 
+# ---- on-demand paging, where the device offers it
+for op in write send read; do
+	probe "on-demand paging, $op" ok "--device mlx5_0:odp" "--registration odp --op $op" evidence.local.odp=true \
+		request.registration=odp verdict.confidence=confirmed
+done
+probe "on-demand paging is in the rights" ok "--device mlx5_0:odp" "--registration odp" \
+	"evidence.local.mr_access=local-write on-demand"
+probe "on-demand paging of a device without" not-run "" "--registration odp" evidence.local.odp=false
+
 # ---- errors, and things that heal
 for fault in drop drop:resp no-ack error:15:81; do
 	probe "$fault" failed "$two --fault $fault" "$between" $o.0.wc_status=12
@@ -207,4 +216,19 @@ probe "corrupt, without a completion of its own" corrupt "$two --fault corrupt:t
 probe "the payload landed, and no ACK timer expired" stalled "$two --no-devx --unprivileged --fault no-cqe" "$between --timeout 4500" \
 	'verdict.candidates=["platform", "device"]'
 probe "set-up refused" not-run "--fault command-fail:create_cq:12" ""
+"$run" --device mlx5_0:odp "$RDMADIAG" probe --buffer-node all --size 64 -j >"$scratch/places" 2>"$scratch/out"
+python3 - "$scratch/places" <<'END' >>"$scratch/out" 2>&1
+import json, sys
+d = json.load(open(sys.argv[1]))
+e = d["evidence"]
+paged = [p for p in e["placements"] if p["registration"] == "odp"]
+assert sorted((p["metric"], len(p["runs"])) for p in paged) == [("latency", 6), ("throughput", 6)], e["placements"]
+against = [c for c in e["placement_comparisons"] if c["registration"] == "odp"]
+assert len(against) == 2 and all(c["node"] == c["base_node"] for c in against), e["placement_comparisons"]
+# A node of the described machine that this one does not have is left out, and does not end the comparison.
+left_out = [n for n in d["not_collected"] if n["what"] == "placements"]
+nodes = {p["node"] for p in e["placements"]}
+assert all(n["subject"].startswith("node:") and "left out" in n["reason"] for n in left_out) and 0 in nodes, left_out
+END
+ok $? "on-demand paging against pinned memory on the same node" "$scratch/out"
 finish

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <infiniband/verbs.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5-abi.h>
 
@@ -138,6 +139,11 @@ static int query_device_ex(int ctx, struct cmd_buf *b)
 	r.device_cap_flags_ex = r.base.device_cap_flags;
 	r.timestamp_mask = UINT64_MAX;
 	r.hca_core_clock = 1000000;
+	if (emu.ctx[ctx].dev->odp) {
+		r.odp_caps.general_caps = IBV_ODP_SUPPORT;
+		r.odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+		                                            IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+	}
 	if (b->out_len < sizeof(r.base))
 		return ENOSPC;
 	put(b->out, b->out_len, &r, sizeof(r));
@@ -209,6 +215,9 @@ static int reg_mr(int ctx, struct cmd_buf *b)
 
 	if (!obj_at(TABLE_PD, q->pd_handle) || !access_is_valid(q->access_flags))
 		return EINVAL;
+	/* As the kernel does (mlx5_ib_reg_user_mr()): without the capability there is no such region. */
+	if (q->access_flags & IB_UVERBS_ACCESS_ON_DEMAND && !emu.ctx[ctx].dev->odp)
+		return EOPNOTSUPP;
 	mr = obj_alloc(TABLE_MR, emu.ctx[ctx].dev, (uint16_t)ctx);
 	if (!mr)
 		return ENOMEM;
