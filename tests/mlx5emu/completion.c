@@ -55,7 +55,7 @@ void cq_arm(struct fab_cq *cq, uint32_t ci, bool solicited_only)
 	cq->armed = true;
 	cq->arm_ci = ci;
 	cq->solicited_only = solicited_only;
-	if (!solicited_only && ((cq->pi - ci) & 0xffffff))
+	if (!solicited_only && !fab->dev[cq->o.dev].edge && ((cq->pi - ci) & 0xffffff))
 		notify(cq, &site);
 }
 

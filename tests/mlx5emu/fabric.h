@@ -121,6 +121,7 @@ struct fab_dev {
 	unsigned int nports;
 	int numa_node;
 	bool odp; /* offers on-demand paging */
+	bool edge; /* unlike mlx5, raises completion events for new completions only */
 	char pci[16];
 	_Atomic bool fatal;
 	_Atomic uint32_t fatal_events;

@@ -3,7 +3,7 @@
  * mlx5emu-setup DIR HOST [DEVICE]…   make a fabric's file, or add a host with its devices and sysfs tree to it
  * mlx5emu-setup --check-fault SPEC   is it one?  --faults lists them
  *
- * DEVICE is NAME[:ports=N][:link=ib|eth][:lag][:odp][:numa=N][:netdev=IF[+IF…]][:gid=ADDRESS]…
+ * DEVICE is NAME[:ports=N][:link=ib|eth][:lag][:odp][:edge][:numa=N][:netdev=IF[+IF…]][:gid=ADDRESS]…
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ enum { GID_IB = 0, GID_ROCE_V1 = 1, GID_ROCE_V2 = 2 };
 struct spec {
 	char name[NAME_LEN];
 	unsigned int ports;
-	bool ib, lag, odp;
+	bool ib, lag, odp, edge;
 	int numa;
 	char netdevs[128];
 	char gids[8][64];
@@ -46,16 +46,25 @@ static bool good_name(const char *s)
 	return *s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == strlen(s);
 }
 
+static int parse_flag(struct spec *s, const char *word)
+{
+	if (!strcmp(word, "lag"))
+		s->lag = true;
+	else if (!strcmp(word, "odp"))
+		s->odp = true;
+	else if (!strcmp(word, "edge"))
+		s->edge = true;
+	else
+		return -EINVAL;
+	return 0;
+}
+
 static int parse_option(struct spec *s, char *word)
 {
 	char *value = strchr(word, '=');
 
-	if (!strcmp(word, "lag") || !strcmp(word, "odp")) {
-		*(*word == 'l' ? &s->lag : &s->odp) = true;
-		return 0;
-	}
 	if (!value)
-		return -EINVAL;
+		return parse_flag(s, word);
 	*value++ = 0;
 	if (!strcmp(word, "ports"))
 		s->ports = (unsigned int)strtoul(value, NULL, 10);
@@ -266,6 +275,7 @@ static int add_device(const char *host, const struct spec *s, unsigned int index
 	dev->nports = s->ports;
 	dev->numa_node = s->numa;
 	dev->odp = s->odp;
+	dev->edge = s->edge;
 	snprintf(dev->pci, sizeof(dev->pci), "0000:%02x:00.0", 0x13 + index % 14 * 0x10);
 	err = make_ports(dev, s);
 	if (!err)

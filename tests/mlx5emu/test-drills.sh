@@ -34,5 +34,11 @@ while read -r name outcome layer confidence; do
 		;;
 	esac
 done < <(drills_table)
+# The same order on an adapter that does not look behind: the event is missed, and whose mistake that is shows.
+drill drain-before-rearm 1 "(v['outcome'], v['layer'], v['confidence']) == ('stalled', 'application', 'confirmed')" \
+	--device mlx5_0:edge
+"$run" --device mlx5_0:edge "$RDMADIAG" probe -j --wait event --count 50 --batch 4 --qps 2 >"$document" 2>"$scratch/out"
+status=$? python3 "$here/../guest/probe-holds.py" "$document" "v['outcome'] == 'ok' and s == 0 and len(o) > 0" >>"$scratch/out" 2>&1
+ok $? "there the right order misses nothing" "$scratch/out"
 
 finish
