@@ -131,6 +131,24 @@ asan: setup-check
 run-asan:
 	$(Q)RDMADIAG_SANITIZED=1 $(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
 
+# The same with the thread sanitizer. It knows the usual places of memory only, so they are not chosen by chance.
+.PHONY: tsan run-tsan
+tsan: setup-check
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer' all unit-programs
+	$(Q)setarch -R $(MAKE) --no-print-directory O=$(O)/tsan CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer' run-tsan
+run-tsan:
+	$(Q)RDMADIAG_SANITIZED=1 TSAN_OPTIONS=halt_on_error=1:exitcode=66 $(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
+
+# Unit tests, short ones of the command line, some described machines and probes on the software mlx5 device.
+VALGRIND_MACHINES := several-surprises qos-and-wire hgx-eight-gpus many-vendors blocked-device
+VALGRIND_CLI := $(addprefix $(SRC)/tests/cli/test-,usage.sh capture.sh compare.sh explain.sh check.sh)
+.PHONY: valgrind
+valgrind: setup-check
+	$(Q)$(MAKE) --no-print-directory all unit-programs
+	$(Q)$(SRC)/tests/valgrind $(O) $(addprefix -m ,$(VALGRIND_MACHINES)) $(abspath $(UNIT_PROGRAMS)) $(VALGRIND_CLI)
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC="$(CC)" all
+	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/mlx5emu $(SRC)/tests/mlx5emu/campaign --runs 10 --seed $(SEED) --valgrind
+
 # ---- one failing call at a time, in a build with sanitizers: make inject [INJECT_SAMPLE=0 for all] ----
 
 INJECT_SAMPLE ?= 100
@@ -282,7 +300,8 @@ clean:
 help:
 	@echo 'all (default)   build/rdmadiag             demo      topo, gid and probe on RDMA devices'
 	@echo 'check           all tests                  asan      tests under ASan and UBSan'
-	@echo 'check-long      the tests that take longer'
+	@echo 'check-long      the tests that take longer  tsan      tests under the thread sanitizer'
+	@echo 'valgrind        unit tests, command line, some machines and probes under valgrind'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
 	@echo 'inject INJECT_SAMPLE=100  every call fails once, in a build with sanitizers'
 	@echo 'coverage        lines of lib/ that the tests outside the guest come by'

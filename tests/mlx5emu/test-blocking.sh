@@ -72,6 +72,24 @@ meanwhile "a report with a probe that hangs" report_at_deadline probe 500 3000 b
 	'"interrupted": true' '"step": "ibv_open_device"' '"outcome": "stalled"'
 settle
 
+# A signal ends the wait at once, unless whoever started the program had it ignored.
+# shellcheck disable=SC2317
+signalled() {
+	local out=$scratch/signalled.$1.$2 pid waiter
+	# shellcheck disable=SC2016
+	RDMADIAG_CALL_TIMEOUT_MS=3000 timeout -k 5 $limit "$run" --fault 'block-sysfs:*/mlx5_0/*' sh -c \
+		'[ "$1" = ignored ] && trap "" "$2"; echo $$ >"$3"; exec "$4" topo' sh "$2" "$1" "$out.pid" "$RDMADIAG" >"$out" 2>&1 &
+	waiter=$!
+	# the worker sleeps in the file that blocks
+	until pid=$(cat "$out.pid" 2>/dev/null) && [ -n "$pid" ] && pgrep -P "$pid" >/dev/null; do sleep 0.05; done
+	kill -s "$1" "$pid"
+	wait $waiter
+	[ $? -eq "$3" ] || { cat "$out"; return 1; }
+}
+meanwhile "SIGTERM while it waits" signalled TERM default 130
+meanwhile "SIGTERM that is ignored" signalled TERM ignored 0
+settle
+
 # What cannot be listed is not known, and not "there is none".
 set -f
 timeout 60 "$run" --fault block-sysfs:class/infiniband_verbs "$RDMADIAG" check -j >"$scratch/document" 2>"$scratch/errors"

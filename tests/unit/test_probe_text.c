@@ -192,6 +192,37 @@ static void test_events(void **state)
 	arena_free(arena);
 }
 
+static void test_statistics(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	static const char *const stages[] = { "post", "span", "cqe" };
+	for (size_t i = 0; i < 3; i++) {
+		struct statistic *statistic = list_add(arena, &document->evidence.statistics);
+		*statistic = (struct statistic){ .stage = stages[i],
+			.bytes = num(64),
+			.samples = num(1),
+			.min_ns = num(850),
+			.median_ns = num(900),
+			.p99_ns = num(950) };
+	}
+	char line[256], *text = print(document, (struct probe_print_options){ .verbose = false });
+	assert_null(strstr(text, "samples")); /* of one request the ladder says the same */
+	free(text);
+	document->evidence.statistics.items[0]->samples = num(10);
+	text = print(document, (struct probe_print_options){ .verbose = false });
+	const char *table = strstr(text, "samples");
+	assert_non_null(table);
+	line_of(table, "submitted", line);
+	assert_non_null(strstr(line, " 64       10     850 ns     900 ns     950 ns          -"));
+	assert_non_null(strstr(table, "completed"));
+	assert_null(strstr(table, "span"));
+	free(text);
+	arena_free(arena);
+}
+
 static void test_empty(void **state)
 {
 	(void)state;
@@ -225,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_duration),
 	};
