@@ -13,9 +13,37 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Each part of the path by itself, for where the kernel cannot be told to follow no link at all. */
+static int open_by_parts(int directory, const char *path, int flags)
+{
+	int at = directory;
+	for (;;) {
+		char part[NAME_MAX + 1];
+		size_t length = strcspn(path, "/");
+		bool last = !path[length];
+		if (length >= sizeof(part))
+			return -ENAMETOOLONG;
+		memcpy(part, path, length);
+		part[length] = '\0';
+		struct stat status;
+		/* On a link O_DIRECTORY says that it is no directory. */
+		bool is_link = !last && !fstatat(at, part, &status, AT_SYMLINK_NOFOLLOW) && S_ISLNK(status.st_mode);
+		int fd = openat(at, part, last ? flags : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int result = is_link ? -ELOOP : fd < 0 ? -errno : fd;
+		if (at != directory)
+			close(at);
+		if (is_link && fd >= 0)
+			close(fd);
+		if (result < 0 || last)
+			return result;
+		at = fd;
+		path += length + 1;
+	}
+}
+
 /*
- * The path holds no links any more, as far as the tree knows; the kernel makes sure of it (openat2, Linux 5.6), or
- * where a sandbox refuses that call, only of the last part.
+ * The path holds no links any more, as far as the tree knows; the kernel makes sure of it (openat2, Linux 5.6; a
+ * sandbox may refuse that call).
  */
 static int open_below(const struct directory *directory, const struct node *node, int flags)
 {
@@ -30,7 +58,7 @@ static int open_below(const struct directory *directory, const struct node *node
 	const char *name = length ? path : ".";
 	int fd = (int)syscall(SYS_openat2, directory->fd, name, &how, sizeof(how));
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = openat(directory->fd, name, (int)how.flags);
+		return open_by_parts(directory->fd, name, (int)how.flags);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -236,6 +236,13 @@ static const struct attribute_rule ethtool_rules[] = {
 	{ 5, KEEP, NULL },
 };
 static const struct attribute_table ethtool = TABLE(DROP, ethtool_rules);
+/* But for statistics, which have a pad before it. */
+static const struct attribute_rule ethtool_stats_rules[] = {
+	{ 2, NEST, &ethtool_header },
+	{ 3, KEEP, NULL },
+	{ 4, KEEP, NULL },
+};
+static const struct attribute_table ethtool_stats = TABLE(DROP, ethtool_stats_rules);
 
 static const struct attribute_rule reporter_rules[] = {
 	{ DEVLINK_ATTR_HEALTH_REPORTER_NAME, TEXT, NULL },
@@ -505,6 +512,7 @@ static const struct message_rule *find_no_message(unsigned short type)
 	}
 GENERIC(family)
 GENERIC(ethtool)
+GENERIC(ethtool_stats)
 GENERIC(devlink)
 
 void redact_netlink_generic(struct pseudonyms *pseudonyms, const char *name, unsigned char *messages, size_t length)
@@ -513,8 +521,10 @@ void redact_netlink_generic(struct pseudonyms *pseudonyms, const char *name, uns
 		const char *begin;
 		find_message find;
 	} requests[] = {
+		/* the last that fits */
 		{ "family.", find_family_message },
 		{ "ethtool-", find_ethtool_message },
+		{ "ethtool-stats", find_ethtool_stats_message },
 		{ "devlink-", find_devlink_message },
 	};
 	find_message find = find_no_message;

@@ -79,7 +79,11 @@ echo 5 >"$port/hw_counters/local_ack_timeout_err"
 echo 7 >"$port/hw_counters/rx_write_requests"
 echo 5 >"$port/hw_counters/packet_seq_err"
 SYSFS_PATH=$arm/sys "$RDMADIAG" check --interval 4 -j >"$dir/interval.json" 2>/dev/null &
-sleep 2
+# the first look is over when it sleeps
+for _ in $(seq 100); do
+	grep -qs nanosleep "/proc/$!/wchan" && break
+	sleep 0.1
+done
 echo 8 >"$port/hw_counters/local_ack_timeout_err"
 echo 9 >"$port/hw_counters/rx_write_requests"
 wait $!

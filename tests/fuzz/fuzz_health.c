@@ -20,7 +20,7 @@ enum { DCB = ARRAY_SIZE(of_ethtool), DEVLINK, KINDS };
 
 static void check_qos(const struct qos_facts *qos)
 {
-	if (qos->priorities.count != PRIORITIES || qos->classes.count > PRIORITIES || !qos->trust)
+	if (qos->priorities.count != PRIORITIES || qos->classes.count > PRIORITIES)
 		abort();
 	list_each(priority, &qos->priorities)
 		if (priority->pause_sent.known && priority->pause_sent.value < 0)

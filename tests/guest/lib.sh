@@ -149,6 +149,16 @@ modules() {
 	done
 }
 
+# dummies NAME... - netdevs without hardware behind them, up
+dummies() {
+	local name
+	modules dummy
+	for name in "$@"; do
+		ip link add "$name" type dummy
+		ip link set "$name" up
+	done
+}
+
 # The layouts number their NICs in the last byte of the MAC, 0x10 up; ethN comes in any order.
 name_nics() {
 	local net mac
@@ -274,6 +284,21 @@ gid_index() {
 		sleep 0.1
 	done
 	basename "$(head -n 1 <<<"$file")"
+}
+
+# gids_follow DEVICE NETDEV|ADDRESS... - until the table is what the addresses make of it
+gids_follow() {
+	local said
+	said=$(python3 tests/guest/gids-follow "$@" 2>&1) || { diag "GIDs of $1: $said"; return 1; }
+}
+
+# flows DEVICE - until a soft-RoCE device is sending many packets
+sent_more_than() {
+	[ "$(cat "/sys/class/infiniband/$1/ports/1/hw_counters/sent_pkts")" -gt "$2" ]
+}
+
+flows() {
+	wait_for 20 sent_more_than "$1" $(($(cat "/sys/class/infiniband/$1/ports/1/hw_counters/sent_pkts") + 100))
 }
 
 # what processes hold: the kernel's own objects carry no pid

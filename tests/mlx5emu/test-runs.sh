@@ -26,10 +26,16 @@ ok $? "also after a signal"
 echo hello | "$run" cat | grep -q hello
 ok $? "standard input is passed on"
 
-# Two hosts of one fabric, two runs.
+# Two hosts of one fabric, two runs; both are there while either looks.
 name=test$$
-timeout 60 "$run" --fabric $name --host left bash -c 'sleep 1.5; rdma dev; ls "$SYSFS_PATH/class/infiniband"' >"$scratch/left" 2>&1 &
-timeout 60 "$run" --fabric $name --host right --device mlx5_7 bash -c 'sleep 0.7; rdma dev; echo "$MLX5EMU_FABRIC"' >"$scratch/right" 2>&1
+export scratch
+meet() {
+	touch "$scratch/at-$1"
+	until [ -e "$scratch/at-$2" ]; do sleep 0.05; done
+}
+export -f meet
+timeout 60 "$run" --fabric $name --host left bash -c 'meet left right; rdma dev; ls "$SYSFS_PATH/class/infiniband"; meet left-done right-done' >"$scratch/left" 2>&1 &
+timeout 60 "$run" --fabric $name --host right --device mlx5_7 bash -c 'meet right left; rdma dev; echo "$MLX5EMU_FABRIC"; meet right-done left-done' >"$scratch/right" 2>&1
 wait
 grep -q mlx5_0 "$scratch/left" && ! grep -q mlx5_7 "$scratch/left" && grep -q mlx5_7 "$scratch/right"
 ok $? "hosts of a fabric have their own devices" "$scratch/right"
@@ -38,7 +44,10 @@ ok $? "the last one removes a shared fabric"
 port=$((10000 + $$ % 10000))
 if command -v ibv_rc_pingpong >/dev/null; then
 	timeout 60 "$run" --fabric $name --host left ibv_rc_pingpong -g 3 -n 50 -p $port >"$scratch/left" 2>&1 &
-	sleep 1
+	for _ in $(seq 200); do
+		grep -qs ":$(printf %04X "$port") 0*:0000 0A" /proc/net/tcp /proc/net/tcp6 && break
+		sleep 0.1
+	done
 	timeout 60 "$run" --fabric $name --host right ibv_rc_pingpong -g 3 -n 50 -p $port 127.0.0.1 >"$scratch/right" 2>&1
 	ok $? "two hosts talk" "$scratch/right"
 	wait
@@ -63,11 +72,14 @@ ok $? "no command: usage"
 ok $? "a bad device is refused"
 "$run" --help | grep -q doorbell-lost
 ok $? "--help lists the faults"
-"$run" --fault 'block-sysfs:*/ports/1/state' timeout 1 bash -c 'cat "$SYSFS_PATH/class/infiniband/mlx5_0/ports/1/state"' >/dev/null 2>&1 &
+"$run" --fault 'block-sysfs:*/ports/1/state' bash -c 'echo $$ >"$0"; exec cat "$SYSFS_PATH/class/infiniband/mlx5_0/ports/1/state"' "$scratch/cat" >/dev/null 2>&1 &
 pid=$!
-sleep 0.6
-[ -d /proc/$pid ]
-ok $? "a sysfs read that blocks"
+blocked=1
+for _ in $(seq 200); do
+	[ -s "$scratch/cat" ] && grep -qs nanosleep "/proc/$(cat "$scratch/cat")/wchan" && blocked=0 && break
+	sleep 0.1
+done
+ok $blocked "a sysfs read that blocks"
 kill -TERM $pid
 wait $pid 2>/dev/null
 

@@ -240,6 +240,42 @@ static void attributes_are_replaced_or_taken_out(void **state)
 	pseudonyms_free(pseudonyms);
 }
 
+/* ethtool tells the netdev's name in a header, which is the first attribute but in statistics. */
+static void answers_of_ethtool_name_their_netdev(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *request;
+		unsigned short header;
+	} answers[] = { { "ethtool-pause.2", 1 }, { "ethtool-stats.2", 2 } };
+	struct pseudonyms *pseudonyms = fresh();
+	uint8_t copy[6];
+	memcpy(copy, mac, 6);
+	pseudonym_mac(pseudonyms, copy);
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		_Alignas(8) unsigned char message[256] = { 0 }, nested[128] = { 0 };
+		struct nlmsghdr header = { .nlmsg_len = NLMSG_LENGTH(4), .nlmsg_type = 29 }, nest = { .nlmsg_len = 16 };
+		memcpy(message, &header, sizeof(header));
+		memcpy(nested, &nest, sizeof(nest));
+		put(nested, 1, "\x02\0\0\0", 4);
+		put(nested, 2, "enxb8599f123456", 16);
+		put(nested, 3, "\x04\0\0\0", 4);
+		memcpy(&nest, nested,
+		        sizeof(nest)); /* put() counts as in a message; the nest is what follows its header */
+		put(message, answers[i].header, nested + sizeof(nest), (unsigned short)(nest.nlmsg_len - sizeof(nest)));
+		put(message, 4, "\x01\0\0\0", 4);
+		memcpy(&header, message, sizeof(header));
+		redact_netlink_generic(pseudonyms, answers[i].request, message, header.nlmsg_len);
+		const unsigned char *at = message + NLMSG_LENGTH(4) + 4;
+		assert_memory_equal(at, "\x08\0\x01\0\x02\0\0\0", 8);
+		assert_memory_equal(at + 8, "\x14\0\x02\0enx", 7);
+		assert_null(memmem(message, sizeof(message), "123456", 6));
+		assert_memory_equal(at + 28, "\x08\0\x03\0\x04\0\0\0", 8);
+		assert_memory_equal(at + 36, "\x08\0\x04\0\x01\0\0\0", 8);
+	}
+	pseudonyms_free(pseudonyms);
+}
+
 /* Whatever is recorded: nothing outside is touched, and it ends. */
 static void damaged_messages_end(void **state)
 {
@@ -294,6 +330,7 @@ int main(void)
 		cmocka_unit_test(originals_are_no_pseudonyms),
 		cmocka_unit_test(text_is_searched_in_every_notation),
 		cmocka_unit_test(attributes_are_replaced_or_taken_out),
+		cmocka_unit_test(answers_of_ethtool_name_their_netdev),
 		cmocka_unit_test(damaged_messages_end),
 		cmocka_unit_test(the_serial_of_pci_functions_is_replaced),
 	};

@@ -30,7 +30,7 @@ rdma link add rxe0 type rxe netdev nic0
 ip link add link nic0 name nic0.10 type vlan id 10
 ip link set nic0.10 up
 ip addr add 198.51.100.1/24 dev nic0.10
-sleep 1
+gids_follow rxe0 nic0 nic0.10
 
 # ---- what stands in it
 
@@ -145,13 +145,12 @@ if modprobe vrf 2>/dev/null && ip link add vrf1 type vrf table 1001; then
 	ip link set vrf1 up
 	ip link set nic0 master vrf1
 	ip route add 203.0.120.0/24 via 192.0.2.254 table 1001
-	sleep 1
+	gids_follow rxe0 nic0 nic0.10
 	like "$(to 203.0.120.1)" "^rxe0 1 [0-9]+ through nic0 and the router 192.0.2.254, source 192.0.2.1" "--to: through a VRF"
 	ip link set nic0 nomaster
 	ip link delete vrf1
-	sleep 1
 	ip addr replace 2001:db8::1/64 dev nic0 nodad
-	sleep 1
+	gids_follow rxe0 nic0 nic0.10
 	ipv4=$(gid index 'e["ip"] == "192.0.2.1"')
 else
 	skip "--to: through a VRF" "the kernel has none"
@@ -163,13 +162,13 @@ fi
 status_is 0 "--diff: nothing changed" "$RDMADIAG" gid --diff /tmp/before
 like "$output" "no difference" "--diff says so"
 ip addr add 192.0.2.50/24 dev nic0
-sleep 0.5
+gids_follow rxe0 nic0 nic0.10
 status_is 1 "--diff: an address was added" "$RDMADIAG" gid --diff /tmp/before
 like "$output" "^rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0232" "--diff: new"
 "$RDMADIAG" gid -j >/tmp/between
 ip addr del 192.0.2.1/24 dev nic0
 ip addr add 192.0.2.50/24 dev nic0 2>/dev/null
-sleep 0.5
+gids_follow rxe0 nic0 nic0.10
 status_is 1 "--diff: an address was removed" "$RDMADIAG" gid --diff /tmp/before
 like "$output" "^rxe0/1 gone: 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2: index $ipv4 " "--diff: gone"
 is "$(gid index 'e["ip"] == "192.0.2.1"')" "" "the removed address has no entry"
@@ -186,7 +185,7 @@ like "$output" "^rxe0/1 resized: the table had 256 slots and has 1024" "--diff: 
 # The removed address comes back into another slot when its own is taken.
 ip addr add 192.0.2.60/24 dev nic0
 ip addr add 192.0.2.1/24 dev nic0
-sleep 0.5
+gids_follow rxe0 nic0 nic0.10
 status_is 1 "--diff: moved" "$RDMADIAG" gid --diff /tmp/before
 like "$output" "^rxe0/1 moved: 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2: index $ipv4 .*; its GID moved to" "--diff: moved"
 
@@ -195,7 +194,7 @@ ip link set nic0 down
 ip link set nic0 address 02:00:00:00:00:99
 ip link set nic0 up
 wait_carrier nic0
-sleep 1
+gids_follow rxe0 nic0
 like "$(gid state 'e["scope"] == "link-local" and e["vlan"] is None and e["gid"].endswith("ff:fe00:0099")')" '^(ok|duplicate)$' "a new MAC: its GID is good"
 states=$(gid state 'e["scope"] == "link-local" and e["vlan"] is None and e["gid"].endswith("ff:fe00:0010")')
 diag "entries of the former MAC: ${states:-none}"
@@ -204,7 +203,7 @@ ip link set nic0 down
 ip link set nic0 name renamed0
 ip link set renamed0 up
 wait_carrier renamed0
-sleep 1
+gids_follow rxe0 renamed0
 is "$(gid netdev 'e["vlan"] is None' | tr ' ' '\n' | sort -u)" renamed0 "a renamed netdev"
 unlike "$(gid state True)" "foreign" "renaming makes nothing foreign"
 done_testing

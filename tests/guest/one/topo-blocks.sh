@@ -4,11 +4,7 @@
 . tests/guest/lib.sh
 . tests/guest/topo-lib.sh
 
-modules dummy
-ip link add d0 type dummy
-ip link add d1 type dummy
-ip link set d0 up
-ip link set d1 up
+dummies d0 d1
 rxe_add rxe0 d0
 rxe_add rxe1 d1
 mount -t tmpfs none /mnt

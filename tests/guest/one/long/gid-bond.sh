@@ -20,6 +20,21 @@ choice() {
 	value gid "advised()" "$RDMADIAG" gid -j --explain "$1"
 }
 
+is_active() {
+	[ "$(cat /sys/class/net/bond0/bonding/active_slave)" = "$1" ]
+}
+
+# Of link-local entries only that of the bond's MAC is good.
+mac_decides() {
+	"$RDMADIAG" gid -j | python3 -c '
+import ipaddress, json, sys
+mac = [int(b, 16) for b in open("/sys/class/net/bond0/address").read().split(":")]
+own = ipaddress.ip_address(bytes([0xfe, 0x80] + [0] * 6 + [mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe] + mac[3:]))
+for e in json.load(sys.stdin)["entries"]:
+    if e["scope"] == "link-local" and (e["state"] == "ok") != (ipaddress.ip_address(e["ip"]) == own):
+        sys.exit("%s is called %s; the MAC makes %s" % (e["ip"], e["state"], own))'
+}
+
 modules rdma_rxe ib_uverbs bonding
 for policy in none active; do
 	ip link add bond0 type bond mode active-backup miimon 100 fail_over_mac $policy
@@ -32,7 +47,7 @@ for policy in none active; do
 	echo nic0 >/sys/class/net/bond0/bonding/active_slave
 	ip addr add 192.0.2.6/24 dev bond0
 	rdma link add rxeb type rxe netdev bond0
-	sleep 1
+	gids_follow rxeb bond0
 	show
 	is "$(field state 192.0.2.6)" ok "fail_over_mac $policy: the address of the bond"
 	is "$(field netdev 192.0.2.6)" bond0 "fail_over_mac $policy: its netdev"
@@ -40,7 +55,8 @@ for policy in none active; do
 	is "$(choice rxeb)" 192.0.2.6 "fail_over_mac $policy: the advice"
 	"$RDMADIAG" gid -j >/tmp/before
 	ip link set nic0 down
-	sleep 2
+	wait_for 10 is_active nic1
+	gids_follow rxeb bond0
 	is "$(cat /sys/class/net/bond0/bonding/active_slave)" nic1 "fail_over_mac $policy: failed over"
 	show
 	"$RDMADIAG" gid --diff /tmp/before | sed 's/^/# /'
@@ -60,15 +76,8 @@ for e in json.load(sys.stdin)["entries"]:
 	is $? 0 "fail_over_mac $policy: states after the failover"
 	# Taking the former link-local address away leaves nothing that would make its entry good.
 	ip -6 addr flush dev bond0 scope link
-	sleep 0.5
 	show
-	"$RDMADIAG" gid -j | python3 -c '
-import ipaddress, json, sys
-mac = [int(b, 16) for b in open("/sys/class/net/bond0/address").read().split(":")]
-own = ipaddress.ip_address(bytes([0xfe, 0x80] + [0] * 6 + [mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe] + mac[3:]))
-for e in json.load(sys.stdin)["entries"]:
-    if e["scope"] == "link-local" and (e["state"] == "ok") != (ipaddress.ip_address(e["ip"]) == own):
-        sys.exit("%s is called %s; the MAC makes %s" % (e["ip"], e["state"], own))'
+	wait_for 10 mac_decides
 	is $? 0 "fail_over_mac $policy: without link-local addresses the MAC decides"
 	rdma link delete rxeb
 	ip link delete bond0
@@ -84,7 +93,8 @@ ip link set bond0 up
 wait_carrier bond0
 ip addr add 192.0.2.6/24 dev bond0
 rdma link add rxem type rxe netdev nic0
-sleep 1
+wait_for 10 test -e /sys/class/infiniband/rxem/ports/1/gids/0
+gids_follow rxem bond0
 show
 unlike "$(field state '')" 'stale|foreign|unknown' "a member's own device: entries are joined with the bond"
 done_testing

@@ -57,11 +57,16 @@ compare_perftest() {
 	is "$(perftest_index)" "$expected" "perftest: $1"
 }
 
+# cm_listens PID - it has an id of rdma_cm that listens
+cm_listens() {
+	rdma resource show cm_id | grep -q "state LISTEN.* pid $1 "
+}
+
 # cm_source ADDRESS - the GID with which rdma_cm connects to a peer: address that the kernel binds the id to
 cm_source() {
 	rping -s -a "$1" -C 200000 >/tmp/rping.server 2>&1 &
 	local server=$! client
-	sleep 2
+	wait_for 20 cm_listens $server
 	rping -c -a "$1" -I "$2" -C 200000 >/tmp/rping.client 2>&1 &
 	client=$!
 	wait_for 20 cm_connected "$2" && cm_connected "$2" print
@@ -78,12 +83,12 @@ modules rdma_rxe ib_uverbs rdma_cm rdma_ucm
 ip link set lo up
 ip link set nic0 up
 wait_carrier nic0
-rdma link add rxe0 type rxe netdev nic0
-sleep 2
+rxe_add rxe0 nic0
+gids_follow rxe0 nic0
 compare_perftest "link-local only"
 while read -r action address description; do
 	ip addr "$action" "$address" dev nic0
-	sleep 1
+	gids_follow rxe0 nic0
 	compare_perftest "$description" </dev/null
 done <<-'CHANGES'
 	add 2001:db8::1/64 link-local and routable IPv6

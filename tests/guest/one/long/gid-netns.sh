@@ -33,7 +33,7 @@ for pod in 1 2; do
 done
 ip addr add 192.0.2.100/24 dev nic0
 ip netns exec empty ip link set lo up
-sleep 2
+gids_follow rxe0 nic0 192.0.2.1 192.0.2.2
 "$RDMADIAG" gid | sed 's/^/# /'
 ip netns exec pod1 "$RDMADIAG" gid | sed 's/^/# pod1 /'
 like " $(states host) " " 192.0.2.100=ok " "the first namespace: its own address"

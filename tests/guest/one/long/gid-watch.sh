@@ -34,8 +34,8 @@ is_gone() {
 modules rdma_rxe ib_uverbs dummy
 ip link set nic0 up
 wait_carrier nic0
-rdma link add rxe0 type rxe netdev nic0
-sleep 1
+rxe_add rxe0 nic0
+gids_follow rxe0 nic0
 
 # Job control, so that the background process does not ignore SIGINT.
 set -m
@@ -75,7 +75,7 @@ for how in text json; do
 	ip addr add 192.0.2.3/24 dev nic0
 	ok "$how: an address after a burst of announcements" wait_for 60 said '0000:0000:0000:0000:0000:ffff:c000:0203'
 	ip addr del 192.0.2.3/24 dev nic0
-	sleep 1
+	gids_follow rxe0 nic0
 	kill -INT $pid
 	wait $pid
 	is $? 130 "$how: SIGINT ends it with 130"

@@ -28,7 +28,7 @@ hit() {
 	drop-answers) drop input ip saddr "$address_b"; within_host "${options[@]}"; undrop
 		judged "$1 ${options[*]}" "network configuration" ;;
 	link-down)
-		(sleep 1; ip link set nic2 down) &
+		(flows rxe0; ip link set nic2 down) &
 		within_host "${options[@]}" --count 2000; wait $!
 		ip link set nic2 up; wait_carrier nic2; wait_for 10 port_is rxe2 ACTIVE
 		ip route replace "$address_a/32" dev nic2 src "$address_b" table main
@@ -36,14 +36,14 @@ hit() {
 		index_b=$(gid_index rxe2 "$address_b")
 		judged "$1 ${options[*]}" "configuration network" ;;
 	gid-gone)
-		ip addr del "$address_b/24" dev nic2; sleep 1
+		ip addr del "$address_b/24" dev nic2; gids_follow rxe2 nic2
 		within_host -g 1 "${options[@]}"
 		ip addr add "$address_b/24" dev nic2 noprefixroute; index_b=$(gid_index rxe2 "$address_b")
 		ip route replace "$address_a/32" dev nic2 src "$address_b" table main
 		judged "$1 ${options[*]}" "configuration" ;;
 	kill-peer)
 		listen
-		(sleep 2; kill -KILL "$listener") &
+		(flows rxe0; kill -KILL "$listener") &
 		probe -d rxe0 --timeout 5000 --peer "$address_b" --count 100000 --size 64
 		wait $! "$listener" 2>/dev/null
 		listener=

@@ -9,7 +9,7 @@ listen
 in_background() {
 	"$RDMADIAG" probe -j "$@" >"$document" 2>"$work/errors" &
 	running=$!
-	sleep 3
+	flows rxe0
 }
 
 finish() {

@@ -46,8 +46,7 @@ holds "peer killed before OK: the verdict" "v['outcome'] != 'ok' and (v['layer']
 listen
 probe -d rxe0 --peer "$address_b" --count 1000000 --size 64 &
 running=$!
-wait_for 10 pgrep -P "$listener" >/dev/null
-sleep 2
+flows rxe0
 kill -KILL "$listener"
 wait "$running"
 wait "$listener" 2>/dev/null

@@ -11,12 +11,13 @@ has_queue_pair() {
 
 # interrupt SIGNAL OPTION... - starts a probe that stalls, sends it the signal once it has its queue pair
 interrupt() {
-	local signal=$1 pid
+	local signal=$1 pid sent
 	shift
+	sent=$(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts)
 	"$RDMADIAG" probe -j "$@" >"$document" 2>"$work/errors" &
 	pid=$!
 	wait_for 10 eval 'has_queue_pair "$(pgrep -P '"$pid"')"'
-	sleep 1
+	wait_for 20 sent_more_than rxe0 "$sent"
 	kill -"$signal" "$pid"
 	wait "$pid"
 	status=$?

@@ -41,7 +41,11 @@ ip link set near2 down
 ip link set near2 master bond0
 has_partner_near2() { [ "$(cat /sys/class/net/near2/bonding_slave/ad_partner_oper_port_state)" != 1 ] && ip link show near2 | grep -q LOWER_UP; }
 ok "the third member hears the other bond" wait_for 30 has_partner_near2
-sleep 3
+of_its_own() {
+	[ "$(cat /sys/class/net/near2/bonding_slave/ad_aggregator_id)" != "$(cat /sys/class/net/near0/bonding_slave/ad_aggregator_id)" ] &&
+		grep -A 20 '^Slave Interface: near2' /proc/net/bonding/bond0 | grep -q 'system mac address: 02:00:5e:00:00:02'
+}
+ok "and is in an aggregator of its own" wait_for 30 of_its_own
 topo
 holds "its partner is another one" "member('rxe0', 'bond0', 'near2')['partner_mac'] == '02:00:5e:00:00:02'"
 holds "so it is in another aggregator" \
