@@ -218,18 +218,18 @@ N ?= 100
 SEED ?= 1
 .PHONY: campaign
 campaign: setup-check all
-	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC=$(CC) all
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC='$(CC)' all
 	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/mlx5emu \
 		$(SRC)/tests/mlx5emu/campaign --runs $(N) --seed $(SEED) --json $(O)/campaign-$(SEED).json
 
 # The same, and the probe by itself, with sanitizers in tool and device, and a few runs under valgrind: make campaign-clean
 .PHONY: campaign-clean
 campaign-clean: setup-check all
-	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC=$(CC) all
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC='$(CC)' all
 	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/mlx5emu \
 		$(SRC)/tests/mlx5emu/campaign --runs $$(($(N) / 10 + 1)) --seed $(SEED) --valgrind
 	$(Q)$(MAKE) --no-print-directory O=$(O)/asan CFLAGS='-O1 -g $(SANITIZE)' all
-	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/asan/mlx5emu CC=$(CC) CFLAGS='-O1 -g $(SANITIZE)' all
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/asan/mlx5emu CC='$(CC)' CFLAGS='-O1 -g $(SANITIZE)' all
 	$(Q)RDMADIAG=$(abspath $(O))/asan/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/asan/mlx5emu \
 		$(SRC)/tests/mlx5emu/campaign --runs $(N) --seed $(SEED)
 
@@ -238,7 +238,7 @@ campaign-clean: setup-check all
 .PHONY: bench bench-stamps
 # What one stage of the trace costs, natively on the software mlx5 device: less than 100 ns.
 bench-stamps: setup-check all
-	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC=$(CC) all
+	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC='$(CC)' all
 	$(Q)$(MAKE) --no-print-directory $(O)/bench/stamps
 	$(Q)MLX5EMU_BUILD=$(abspath $(O))/mlx5emu $(SRC)/tests/mlx5emu/run $(O)/bench/stamps 100 >$(O)/bench/stamps.txt; \
 		status=$$?; cat $(O)/bench/stamps.txt; exit $$status
@@ -248,7 +248,7 @@ $(O)/bench/stamps: $(O)/obj/tests/bench/stamps.o $(O)/librdmadiag.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LIBS)
 
 bench: setup-check all bench-stamps
-	$(Q)O=$(O) CC=$(CC) $(SRC)/tests/bench/run
+	$(Q)O=$(O) CC='$(CC)' $(SRC)/tests/bench/run
 
 # ---- style ----
 
