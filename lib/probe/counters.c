@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/counters.h"
 
+#include "base/cleanup.h"
 #include "probe/nldev.h"
 #include "source/nl_attr.h"
 #include "verdict/explain.h"
@@ -168,7 +169,11 @@ static const struct counter_value *find(const struct counter_set *set, const cha
 static bool tells_by_standing_still(const char *name)
 {
 	const struct counter_explanation *known = explain_counter(name);
-	return (known && known->kind == COUNTER_TRAFFIC) || !strcmp(name, "local_ack_timeout_err");
+	static const char *const timers[] = { "local_ack_timeout_err", "roce_adp_retrans", "roce_adp_retrans_to" };
+	for (size_t i = 0; i < ARRAY_SIZE(timers); i++)
+		if (!strcmp(name, timers[i]))
+			return true;
+	return known && known->kind == COUNTER_TRAFFIC;
 }
 
 static void keep_change(
