@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const moment_names[MOMENT_COUNT] = {
+static const char *const moment_names[MOMENT_COUNT] = {
 	[MOMENT_IDLE] = "idle",
 	[MOMENT_FIRST] = "first",
 	[MOMENT_SECOND] = "second",

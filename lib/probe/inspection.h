@@ -15,7 +15,6 @@
 #include "probe/endpoint.h"
 
 enum inspection_moment { MOMENT_IDLE, MOMENT_FIRST, MOMENT_SECOND, MOMENT_COUNT };
-extern const char *const moment_names[MOMENT_COUNT];
 
 /* Asks the device; what it says, or why nothing can be had, goes into the evidence. */
 void inspect_device(struct endpoint *endpoint, struct num peer_qpn, enum inspection_moment moment);

@@ -196,13 +196,6 @@ static json_object *write_record(struct writer *writer, const struct record *rec
 	return object;
 }
 
-int record_add_to_json(json_object *object, const struct record *record, const void *data)
-{
-	struct writer writer = { 0 };
-	write_fields(&writer, object, record, data);
-	return writer.failed ? -ENOMEM : 0;
-}
-
 json_object *record_to_json(const struct record *record, const void *data)
 {
 	struct writer writer = { 0 };

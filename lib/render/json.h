@@ -13,8 +13,6 @@
 
 /* A new object with every field of `record`; the caller puts it. NULL without memory. */
 json_object *record_to_json(const struct record *record, const void *data);
-/* Adds the fields to an existing object. 0 or -ENOMEM. */
-int record_add_to_json(json_object *object, const struct record *record, const void *data);
 
 /*
  * Fills `data` (zeroed by the caller) from an object. Missing keys and nulls stay unknown, unknown keys are ignored; a

@@ -32,7 +32,6 @@ static const struct {
 	{ ".tar.bz2", PACK_BZIP2 },
 	{ ".tar", PACK_NONE },
 };
-const char pack_suffixes[] = ".tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2 or .tar";
 
 int pack_filter_of(const char *path, enum pack_filter *filter)
 {

@@ -6,11 +6,9 @@
 
 #include "base/error.h"
 
-/* How an archive of this name is packed; -EINVAL for a name with another suffix than below. */
+/* How an archive of this name is packed; -EINVAL for a name with another suffix. */
 enum pack_filter { PACK_NONE, PACK_GZIP, PACK_BZIP2, PACK_XZ, PACK_ZSTD };
 int pack_filter_of(const char *path, enum pack_filter *filter);
-/* ".tar.gz, .tgz, …" for messages. */
-extern const char pack_suffixes[];
 
 struct pack;
 

@@ -200,7 +200,7 @@ static void test_statistics(void **state)
 	struct probe_document *document = document_with(arena, &operation);
 	static const char *const stages[] = { "post", "span", "cqe" };
 	for (size_t i = 0; i < 3; i++) {
-		struct statistic *statistic = list_add(arena, &document->evidence.statistics);
+		struct statistic *statistic = list_add(arena, &document->evidence.statistics.stages);
 		*statistic = (struct statistic){ .stage = stages[i],
 			.bytes = num(64),
 			.samples = num(1),
@@ -211,7 +211,7 @@ static void test_statistics(void **state)
 	char line[256], *text = print(document, (struct probe_print_options){ .verbose = false });
 	assert_null(strstr(text, "samples")); /* of one request the ladder says the same */
 	free(text);
-	document->evidence.statistics.items[0]->samples = num(10);
+	document->evidence.statistics.stages.items[0]->samples = num(10);
 	text = print(document, (struct probe_print_options){ .verbose = false });
 	const char *table = strstr(text, "samples");
 	assert_non_null(table);

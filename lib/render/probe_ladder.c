@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of one request: which stages it reached, seen by whom, and where it stopped. */
+#include "base/cleanup.h"
+#include "base/duration.h"
+#include "render/probe_say.h"
+#include "verdict/explain.h"
+
+#include <string.h>
+
+/* ---- the ladder ---- */
+
+enum rung_state { RUNG_UNKNOWN, RUNG_NO, RUNG_YES, RUNG_FOLLOWS };
+
+struct rung {
+	const char *name;
+	const char *note;
+	struct num time_ns;  /* on the local clock */
+	struct num error_ns; /* of a time that was on the peer's clock */
+	enum rung_state state;
+	bool remote;
+	bool failed; /* it ended, and not well: the note says how */
+};
+
+enum { RUNGS = 10 };
+
+static enum rung_state of_flag(enum flag value)
+{
+	return value == FLAG_YES ? RUNG_YES : value == FLAG_NO ? RUNG_NO : RUNG_UNKNOWN;
+}
+
+/* Somebody looked and did not see it, or nobody could look. */
+static enum rung_state seen(struct num time, const char *observer)
+{
+	return time.known ? RUNG_YES : observer ? RUNG_NO : RUNG_UNKNOWN;
+}
+
+static struct rung landed_rung(const struct out *out, const struct operation *operation)
+{
+	/* What is read lands here. */
+	bool read = operation->opcode == OP_READ;
+	struct rung rung = { .name = "landed", .remote = !read, .state = of_flag(operation->payload_verified) };
+	const struct clock_offset *clock = out->evidence->clock;
+	if (operation->remote_landed_ns.known)
+		rung.state = RUNG_YES;
+	else if (operation->landed == FLAG_NO)
+		rung.state = RUNG_NO;
+	else if (rung.state == RUNG_NO)
+		rung.note = num_is(operation->wc_status, 0) ? "wrong bytes" : NULL;
+	if (operation->remote_landed_ns.known && clock && clock->offset_ns.known) {
+		rung.time_ns = num(minus(operation->remote_landed_ns.value, clock->offset_ns.value));
+		rung.error_ns = clock->error_ns;
+	}
+	return rung;
+}
+
+static struct rung used_rung(const struct out *out)
+{
+	struct rung rung = { .name = "used", .remote = true };
+	list_each(control, &out->evidence->control) {
+		if (!control->step || strcmp(control->step, "ok") != 0)
+			continue;
+		rung.state = num_is(control->error, 0) ? RUNG_YES : RUNG_NO;
+		if (rung.state == RUNG_YES && control->start_ns.known && control->duration_ns.known)
+			rung.time_ns = num(minus(control->start_ns.value, minus(0, control->duration_ns.value)));
+	}
+	return rung;
+}
+
+static struct rung published_rung(const struct out *out, const struct operation *operation)
+{
+	struct rung rung = { .name = "published", .time_ns = operation->wqe_posted_ns };
+	rung.state = operation->doorbell_recorded == FLAG_NO ? RUNG_NO
+	             : operation->doorbell_recorded == FLAG_YES
+	                     ? RUNG_YES
+	                     : seen(operation->wqe_posted_ns, out->evidence->observers.wqe);
+	return rung;
+}
+
+static struct rung succeeded_rung(const struct operation *operation)
+{
+	struct rung rung = { .name = "succeeded" };
+	if (!operation->wc_status.known) {
+		rung.state = operation->is_signaled == FLAG_NO ? RUNG_UNKNOWN : RUNG_NO;
+		return rung;
+	}
+	rung.state = operation->wc_status.value ? RUNG_NO : RUNG_YES;
+	rung.failed = rung.state == RUNG_NO;
+	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
+	rung.note = operation->wc_status_text ? operation->wc_status_text : known ? known->name : "unknown status";
+	return rung;
+}
+
+/* Refused by the peer's adapter, or not answered until the retries were used up: the device had sent it. */
+static bool was_sent(const struct operation *operation)
+{
+	static const int64_t statuses[] = { 9, 10, 11, 12, 13 }; /* enum ibv_wc_status */
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (num_is(operation->wc_status, statuses[i]))
+			return true;
+	return false;
+}
+
+/*
+ * A completion with success proves what came before it, whether or not somebody looked; a completion that was taken was
+ * there. Landing is the exception: only the peer can say that the bytes are right.
+ */
+static void fill_what_follows(const struct operation *operation, struct rung rungs[RUNGS])
+{
+	enum { PUBLISHED = 1, EXECUTED = 3, LANDED = 5, COMPLETED, CONSUMED, SUCCEEDED };
+	bool success = rungs[SUCCEEDED].state == RUNG_YES, taken = rungs[CONSUMED].state == RUNG_YES;
+	int sent = was_sent(operation) ? EXECUTED : -1;
+	for (int i = 0; i < SUCCEEDED; i++) {
+		bool proved = success ? i != LANDED : (taken && i == COMPLETED) || i <= sent;
+		bool missed = i == COMPLETED || (i == PUBLISHED && operation->doorbell_recorded != FLAG_NO);
+		if (proved && (rungs[i].state == RUNG_UNKNOWN || (rungs[i].state == RUNG_NO && missed)))
+			rungs[i].state = RUNG_FOLLOWS;
+	}
+}
+
+static void fill_rungs(const struct out *out, const struct operation *operation, struct rung rungs[RUNGS])
+{
+	const struct observers *observers = &out->evidence->observers;
+	bool refused = operation->post_errno.known && operation->post_errno.value;
+	rungs[0] = (struct rung){ .name = "submitted",
+		.state = refused                           ? RUNG_NO
+		         : operation->post_return_ns.known ? RUNG_YES
+		                                           : RUNG_UNKNOWN,
+		.time_ns = operation->post_return_ns,
+		.note = refused ? "refused" : NULL };
+	rungs[1] = published_rung(out, operation);
+	rungs[2] = (struct rung){ .name = "taken", .state = of_flag(operation->device_saw_doorbell) };
+	rungs[3] = (struct rung){ .name = "executed", .state = of_flag(operation->device_executed) };
+	rungs[4] = (struct rung){ .name = "acknowledged", .state = of_flag(operation->acknowledged) };
+	rungs[5] = landed_rung(out, operation);
+	rungs[6] = (struct rung){ .name = "completed",
+		.state = seen(operation->cqe_arrived_ns, observers->cqe),
+		.time_ns = operation->cqe_arrived_ns };
+	rungs[7] = (struct rung){ .name = "consumed",
+		.state = operation->cqe_consumed_ns.known ? RUNG_YES : RUNG_NO,
+		.time_ns = operation->cqe_consumed_ns };
+	rungs[8] = succeeded_rung(operation);
+	rungs[9] = used_rung(out);
+	if (refused)
+		for (int i = 1; i < RUNGS; i++)
+			rungs[i].state = RUNG_NO;
+	fill_what_follows(operation, rungs);
+}
+
+/*
+ * The first rung that was not reached although none below it was either; RUNGS: all were. A completion with an error is
+ * no progress: the request stopped on its way to the peer's memory.
+ */
+static int stopping_rung(const struct operation *operation, const struct rung rungs[RUNGS])
+{
+	enum { LANDED = 5, SUCCEEDED = 8 };
+	bool error = operation->wc_status.known && operation->wc_status.value;
+	int last = -1;
+	for (int i = 0; i <= (error ? LANDED : RUNGS - 1); i++)
+		if (rungs[i].state >= RUNG_YES)
+			last = i;
+	return error && last == LANDED ? SUCCEEDED : last + 1;
+}
+
+static const char *rung_mark(const struct out *out, const struct rung *rung)
+{
+	static const char *const ascii[] = { "[?]", "[ ]", "[x]", "[.]" };
+	static const char *const unicode[] = { "\xe2\x97\x8c", "\xe2\x97\x8b", "\xe2\x97\x8f", "\xe2\x97\x90" };
+	return out->options->unicode ? unicode[rung->state] : ascii[rung->state];
+}
+
+static enum style rung_style(const struct rung *rung, bool stop)
+{
+	if (stop)
+		return STYLE_BAD;
+	return rung->state == RUNG_YES ? STYLE_GOOD : rung->state == RUNG_UNKNOWN ? STYLE_DIM : STYLE_NONE;
+}
+
+/* The marks of the ladder, in the order of enum rung_state. */
+static void say_legend(const struct out *out)
+{
+	static const char *const words[] = { "not observable here", "not reached", "reached",
+		"follows from what came after" };
+	static const enum rung_state order[] = { RUNG_YES, RUNG_FOLLOWS, RUNG_NO, RUNG_UNKNOWN };
+	say(out, " ");
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		struct rung rung = { .state = order[i] };
+		say(out, " %s %s%s", rung_mark(out, &rung), words[order[i]], i + 1 < ARRAY_SIZE(order) ? "," : "\n");
+	}
+}
+
+static const char *rung_text(const struct rung *rung)
+{
+	static const char *const texts[] = { "not observable here", "not reached", "yes",
+		"follows from what came after" };
+	return texts[rung->state];
+}
+
+static void say_rung(const struct out *out, const struct rung *rung, struct num *last, bool stop)
+{
+	char at[DURATION_TEXT_SIZE], since[DURATION_TEXT_SIZE], error[DURATION_TEXT_SIZE], cell[128];
+	if (rung->time_ns.known && rung->state == RUNG_YES) {
+		int64_t delta = last->known ? minus(rung->time_ns.value, last->value) : 0;
+		snprintf(cell, sizeof(cell), "%11s  %s%s", format_duration(rung->time_ns.value, at),
+		        delta < 0 ? "" : "+", format_duration(delta, since));
+		if (rung->error_ns.known)
+			snprintf(cell + strlen(cell), sizeof(cell) - strlen(cell), " (+-%s)",
+			        format_duration(rung->error_ns.value, error));
+		/* Another clock's time is no base for the next difference. */
+		if (!rung->error_ns.known)
+			*last = rung->time_ns;
+	} else {
+		snprintf(cell, sizeof(cell), "%s", rung->failed ? "no:" : rung_text(rung));
+	}
+	enum style style = rung_style(rung, stop);
+	say(out, "  %s%s%s %-13s", style_code(out, style), rung_mark(out, rung), style_end(out, style), rung->name);
+	say(out, "%-*s%s", rung->remote ? 34 : 0, "", cell);
+	if (rung->note) {
+		say(out, rung->failed ? " " : "  ");
+		say_text(out, rung->note);
+	}
+	if (stop)
+		say_styled(out, STYLE_BAD,
+		        rung->state == RUNG_NO ? "  <== stopped here" : "  <== stopped here or further down");
+	say(out, "\n");
+}
+
+static void say_ladder(const struct out *out, const struct operation *operation)
+{
+	struct rung rungs[RUNGS];
+	fill_rungs(out, operation, rungs);
+	int stop = stopping_rung(operation, rungs);
+	/* A peer that was never asked to confirm is not a stop. */
+	if (stop == RUNGS - 1 && rungs[stop].state == RUNG_UNKNOWN)
+		stop = RUNGS;
+	say(out, "\n%s of ", name_of(operation_names, OP_COUNT, operation->opcode));
+	say_num(out, operation->bytes);
+	say(out, " bytes, wr_id ");
+	say_num(out, operation->wr_id);
+	say(out, ", QP ");
+	say_num(out, operation->qpn);
+	say(out, "%s\n", operation->is_signaled == FLAG_NO ? ", unsignaled" : "");
+	say(out, "  %*s%-34s%s\n", out->options->unicode ? 15 : 17, "", "local", "remote");
+	struct num last = operation->post_call_ns;
+	for (int i = 0; i < RUNGS; i++)
+		say_rung(out, &rungs[i], &last, i == stop);
+}
+
+/* ---- which operations to show ---- */
+
+static int interest(const struct operation *operation)
+{
+	enum { WC_FLUSH = 5 };
+	if (operation->post_errno.known && operation->post_errno.value)
+		return 5;
+	if (operation->wc_status.known && operation->wc_status.value && operation->wc_status.value != WC_FLUSH)
+		return 6;
+	if (num_is(operation->wc_status, 0) && operation->payload_verified == FLAG_NO)
+		return 7;
+	if (!operation->wc_status.known && operation->is_signaled != FLAG_NO)
+		return 4;
+	return num_is(operation->wc_status, WC_FLUSH) ? 3 : operation->wc_status.known ? 2 : 1;
+}
+
+void say_operations(const struct out *out)
+{
+	const struct evidence *evidence = out->evidence;
+	const struct operation *shown = NULL;
+	list_each(operation, &evidence->operations) {
+		if (out->options->verbose)
+			say_ladder(out, operation);
+		else if (!shown || interest(operation) > interest(shown))
+			shown = operation;
+	}
+	if (shown)
+		say_ladder(out, shown);
+	if (evidence->operations.count)
+		say_legend(out);
+	if (!evidence->operations_posted.known)
+		return;
+	say(out, "\nOperations: ");
+	say_num(out, evidence->operations_posted);
+	say(out, " posted, ");
+	say_num(out, evidence->operations_completed);
+	say(out, " succeeded, ");
+	say_num(out, evidence->operations_failed);
+	say(out, " failed, ");
+	say_num(out, evidence->flushes);
+	say(out, " flushed\n");
+}
