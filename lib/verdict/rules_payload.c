@@ -30,19 +30,60 @@ bool rule_corrupt(struct judge *judge)
 
 /* ---- late or with retries ---- */
 
-/* Waits of whole RNR timers; the peer's timer counts. */
+static bool grew(const struct counter_change *counter)
+{
+	return counter->before.known && counter->after.known && counter->after.value > counter->before.value;
+}
+
+static bool needs_receive(const struct operation *operation)
+{
+	return operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
+}
+
+/* The peer's timer counts. What nobody set is code 0, the longest (rdma_cm leaves it so). */
+static int64_t rnr_timer_of_peer(const struct judge *judge)
+{
+	struct num code = judge->evidence->remote.min_rnr_timer;
+	return rnr_timer_ns(code.known ? code.value : 0);
+}
+
+/* Waits of whole RNR timers. */
 static int64_t rnr_waits(const struct judge *judge, const struct operation *operation)
 {
-	const struct endpoint_facts *remote = &judge->evidence->remote;
-	int64_t timer = remote->min_rnr_timer.known ? rnr_timer_ns(remote->min_rnr_timer.value) : 0;
-	int64_t latency = latency_ns(operation);
-	bool needs = operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
+	int64_t timer = rnr_timer_of_peer(judge), latency = latency_ns(operation);
 	/* Short timers drown in scheduling. */
 	const int64_t visible_ns = 10000000;
-	if (!needs || timer < visible_ns || latency < timer)
+	if (!needs_receive(operation) || timer < visible_ns || latency < timer)
 		return 0;
 	int64_t waits = latency / timer;
 	return latency % timer <= timer / 10 ? waits : 0;
+}
+
+/* Counted as missing receives of either side; `quiet`: only after a quiet baseline, else also where none is recorded.
+ */
+static bool counted_not_ready(const struct judge *judge, bool quiet)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		if (meaning && meaning->kind == COUNTER_NOT_READY && grew(counter) &&
+		        (quiet ? counter->quiet == FLAG_YES : counter->quiet != FLAG_NO))
+			return true;
+	}
+	return false;
+}
+
+static bool judge_counted_not_ready(struct judge *judge)
+{
+	bool needed = false;
+	list_each(operation, &judge->evidence->operations)
+		needed |= is_success(operation) && needs_receive(operation);
+	if (!needed || !counted_not_ready(judge, false))
+		return false;
+	summarize(judge, "it worked, but receives of the peer were missing meanwhile");
+	next_step(judge, "post receives earlier; how long each refusal costs is the peer's min_rnr_timer");
+	layer_set set = L(REMOTE_APPLICATION) | L(REMOTE_DEVICE);
+	return counted_not_ready(judge, true) ? likely(judge, OUTCOME_DEGRADED, LAYER_REMOTE_APPLICATION, set)
+	                                      : undetermined(judge, OUTCOME_DEGRADED, set);
 }
 
 static bool judge_not_ready(struct judge *judge)
@@ -54,11 +95,14 @@ static bool judge_not_ready(struct judge *judge)
 	bool counted = counter_moved(judge, SIDE_LOCAL, COUNTER_NOT_READY, false) ||
 	               counter_moved(judge, SIDE_REMOTE, COUNTER_NOT_READY, false);
 	if (!slow)
-		return false;
+		return judge_counted_not_ready(judge);
 	char took[DURATION_TEXT_SIZE], timer[DURATION_TEXT_SIZE];
 	because(judge, "an operation took %s, about %" PRId64 " times the RNR timer of the peer (%s)",
 	        format_duration(latency_ns(slow), took), rnr_waits(judge, slow),
-	        format_duration(rnr_timer_ns(judge->evidence->remote.min_rnr_timer.value), timer));
+	        format_duration(rnr_timer_of_peer(judge), timer));
+	if (!judge->evidence->remote.min_rnr_timer.known)
+		not_observed(
+		        judge, "the peer's min_rnr_timer: that is the time of code 0, which nobody has to have set");
 	summarize(judge, "it worked, but waited for a receive of the peer");
 	next_step(judge, "post receives earlier, and set min_rnr_timer to a small value: code 0 means 655.36 ms");
 	if (counted)
@@ -73,9 +117,7 @@ static bool retried_by_counters(const struct judge *judge)
 {
 	list_each(counter, &judge->evidence->counters) {
 		const struct counter_explanation *meaning = explain_counter(counter->name);
-		bool grew =
-		        counter->before.known && counter->after.known && counter->after.value > counter->before.value;
-		if (meaning && meaning->kind == COUNTER_RETRY && grew && counter->quiet != FLAG_NO)
+		if (meaning && meaning->kind == COUNTER_RETRY && grew(counter) && counter->quiet != FLAG_NO)
 			return true;
 	}
 	return false;
@@ -101,14 +143,27 @@ static bool judge_retried(struct judge *judge)
 	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
 }
 
+/* When the wait for it ended: the deadline of the run, else what was asked for. INT64_MAX: nobody knows. */
+static int64_t wait_end(const struct judge *judge, const struct operation *operation)
+{
+	struct num deadline = judge->evidence->deadline_ns, asked = judge->request->timeout_ms;
+	if (deadline.known)
+		return deadline.value;
+	bool sane =
+	        asked.known && asked.value > 0 && asked.value < INT64_MAX / 1000000 && operation->post_call_ns.known;
+	int64_t end;
+	if (!sane || __builtin_add_overflow(operation->post_call_ns.value, asked.value * 1000000, &end))
+		return INT64_MAX;
+	return end;
+}
+
 static bool judge_late(struct judge *judge)
 {
-	struct num deadline = judge->evidence->deadline_ns;
 	const struct operation *late = NULL;
 	list_each(operation, &judge->evidence->operations) {
 		struct num end =
 		        operation->cqe_consumed_ns.known ? operation->cqe_consumed_ns : operation->cqe_arrived_ns;
-		if (deadline.known && end.known && end.value >= deadline.value && is_success(operation) && !late)
+		if (end.known && end.value >= wait_end(judge, operation) && is_success(operation) && !late)
 			late = operation;
 	}
 	if (!late)
@@ -119,6 +174,11 @@ static bool judge_late(struct judge *judge)
 	        latency >= 0 ? format_duration(latency, took) : "");
 	summarize(judge, "it succeeded, but only after the deadline");
 	next_step(judge, "run it again with a longer --timeout and watch the counters");
+	if (late->cqe_arrived_ns.known && late->cqe_arrived_ns.value < wait_end(judge, late)) {
+		because(judge, "its completion had arrived before the deadline, and was taken after it");
+		summarize(judge, "its completion was there in time, and was taken too late");
+		return undetermined(judge, OUTCOME_DEGRADED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM));
+	}
 	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
 	return undetermined(judge, OUTCOME_DEGRADED, WHOLE_PATH | L(KERNEL));
 }
