@@ -44,6 +44,8 @@ def parse_list(text):
     numbers = set()
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
+        if int(last or first) >= 1 << 16:
+            raise Mistake(f"{text!r}: CPUs and nodes have numbers below 65536")
         numbers.update(range(int(first), int(last or first) + 1))
     return sorted(numbers)
 
@@ -59,7 +61,7 @@ def format_list(numbers):
 
 
 def parse_size(text):
-    match = re.fullmatch(r"(\d+)([KMGT]?)", str(text))
+    match = re.fullmatch(r"(\d+) ?([KMGT]?)(?:i?B)?", str(text))
     if not match:
         raise Mistake(f"memory {text!r}: expected a number with M, G or T")
     return int(match[1]) << 10 * " KMGT".index(match[2] or " ")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every key of the form, and a loader that names key and line of what it does not know."""
 
+import difflib
 import re
 import tomllib
 from collections import namedtuple
@@ -287,6 +288,7 @@ PORT_KEYS = [key for key in TABLES["port"] if key not in ("number", "params")]
 TABLES["rdma"].update({key: TABLES["port"][key]._replace(default=None, help="of port 1")
                        for key in PORT_KEYS if key != "netdev"})
 REQUIRED = {"pci": ["address"], "net": ["name"], "rdma": ["name"], "route": ["to"], "neighbour": ["ip", "dev"]}
+LIMITS = {"count": 1 << 12, "gid_table": 1 << 16, "id": 1 << 10, "pci_config": 1 << 13}
 KINDS = {"text": str, "number": int, "yes": bool, "map": dict}
 
 
@@ -331,12 +333,71 @@ class Source:
         return Mistake(f"{self.name}:{self.line_of(place, key)}: {where}: {reason}")
 
 
+def lenient(kind, value):
+    """What can only mean one thing is taken so: digits for a number, a number for text, one text for a list of them."""
+    plain = isinstance(value, (str, int)) and not isinstance(value, bool)
+    if kind == "number" and isinstance(value, str) and re.fullmatch(r"-?\d+|0[xX][0-9a-fA-F]+", value):
+        return int(value, 0 if value[:2].lower() == "0x" else 10)
+    if kind == "text" and plain:
+        return str(value)
+    if kind in ("texts", "numbers") and plain:
+        return [lenient("text" if kind == "texts" else "number", value)]
+    if kind == "yes" and value in (0, 1, "yes", "no", "on", "off", "true", "false") and plain:
+        return value in (1, "yes", "on", "true")
+    if kind.startswith("[") and isinstance(value, dict):
+        return [value]
+    return value
+
+
+WORDS = {
+    "type": {"ethernet": "roce", "infiniband": "ib", "rocev2": "roce", "unspecified": "efa", "opa": "ib"},
+    "link_layer": {"ethernet": "Ethernet", "eth": "Ethernet", "infiniband": "InfiniBand", "ib": "InfiniBand"},
+    "mode": {"0": "balance-rr", "1": "active-backup", "2": "balance-xor", "3": "broadcast", "4": "802.3ad", "lacp": "802.3ad",
+             "5": "balance-tlb", "6": "balance-alb"},
+    "physical_state": {"linkup": "LinkUp", "link_up": "LinkUp", "up": "LinkUp", "down": "Disabled", "disabled": "Disabled",
+                       "polling": "Polling"},
+}
+GENERATIONS = {"1": "2.5", "2": "5.0", "3": "8.0", "4": "16.0", "5": "32.0", "6": "64.0"}
+
+
+def pci_link(text):
+    """"Gen5 x16", "32 GT/s x16" and "32.0 x16" are the same."""
+    match = re.fullmatch(r"(?:gen ?(\d)|([\d.]+) ?(?:gt/s)?(?: pcie)?),? x?(\d+)", text.strip().lower())
+    if not match:
+        return text
+    speed = GENERATIONS.get(match[1]) if match[1] else f"{float(match[2]):.1f}"
+    return f"{speed or match[1]} x{match[3]}"
+
+
+def guid(text):
+    digits = text.lower().removeprefix("0x").replace(":", "")
+    return ":".join(digits[i:i + 4] for i in range(0, 16, 4)) if re.fullmatch(r"[0-9a-f]{16}", digits) else text.lower()
+
+
+def usual(table, key, value):
+    """A word of the form, for another spelling of it that people use."""
+    if not isinstance(value, str):
+        return value
+    if key in WORDS and value.lower() in WORDS[key]:
+        return WORDS[key][value.lower()]
+    if key in ("type", "mode", "hash", "pci", "address", "physfn", "mac", "permanent_mac", "partner_mac"):
+        return value.lower()
+    if key == "state" and table in ("rdma", "port", "vf"):
+        return value.upper() if re.fullmatch(r"[A-Za-z_]+", value) else value
+    if key in ("node_guid", "sys_image_guid", "guid"):
+        return guid(value)
+    return pci_link(value) if table == "pci" and key in ("link", "max") else value
+
+
 def check_value(source, place, key, kind, value):
+    value = usual(place[-1][0] if place else "", key, lenient(kind, value))
     if kind in KINDS:
         right = isinstance(value, KINDS[kind]) and not (kind == "number" and isinstance(value, bool))
         if not right:
             names = {"text": "text", "number": "a whole number", "yes": "true or false", "map": "a table"}
             raise source.mistake(place, key, f"expected {names[kind]}, not {value!r}")
+        if kind == "number" and not -1 << 63 <= value < LIMITS.get(key, 1 << 64):
+            raise source.mistake(place, key, f"{value} is too large, or too small")
         return value
     if kind in ("texts", "numbers"):
         wanted = str if kind == "texts" else int
@@ -359,7 +420,9 @@ def read_table(source, place, table, values):
     known = TABLES[table]
     for key in values:
         if key not in known:
-            raise source.mistake(place, key, f"unknown key; known here: {' '.join(sorted(known))}")
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise source.mistake(place, key, f"unknown key; {hint}known here: {' '.join(sorted(known))}")
     for key in REQUIRED.get(table, []):
         if key not in values:
             above, (last, _) = place[:-1], place[-1]
@@ -367,6 +430,31 @@ def read_table(source, place, table, values):
             raise Mistake(f"{source.name}:{line}: {table}: `{key}` is missing")
     checked = {key: check_value(source, place, key, known[key].kind, value) for key, value in values.items()}
     return Entry(table, checked)
+
+
+# What stands for an entry in messages: its table, and the key that has its name there.
+NAMES = {"rdma": "name", "net": "name", "pci": "address", "route": "to", "neighbour": "ip", "node": "id", "irq": "number"}
+
+
+def located(machine, mistake):
+    """The same mistake with file and line, where its text begins with an entry ("net eth0: …") and has none yet."""
+    text, source = str(mistake), machine.source
+    match = re.match(r"(\w+) '?([^\s'/]+?)'?(/\d+)?(:| is | has )", text)
+    if text.startswith(f"{source.name}:"):
+        return mistake
+    start, end = 0, len(source.lines)
+    if match and match[1] in NAMES:
+        pattern = re.compile(r"\b" + NAMES[match[1]] + r"""\s*=\s*["']?""" + re.escape(match[2]) + r"""(["'\s,}]|$)""")
+        found = next((number for number, line in enumerate(source.lines) if pattern.search(line)), None)
+        if found is not None:
+            start = found
+            end = next((number for number in range(start + 1, end) if source.lines[number].startswith("[[")
+                        and not source.lines[number].startswith(f"[[{match[1]}.")), end)
+    for word in re.findall(r"'([^']+)'", text):
+        for number in range(start, end):
+            if word in source.lines[number].split("#")[0]:
+                return Mistake(f"{source.name}:{number + 1}: {text}")
+    return Mistake(f"{source.name}:{start + 1}: {text}") if match else mistake
 
 
 def parse(text, name):

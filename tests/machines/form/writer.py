@@ -10,7 +10,7 @@ import posixpath
 import struct
 
 from . import health, model, netlink
-from .schema import Mistake
+from .schema import Mistake, located
 
 
 class Snapshot:
@@ -619,3 +619,15 @@ def build(machine):
     out.line("dev/infiniband/rdma_cm", 0)
     write_own_files(out, machine)
     return out
+
+
+def snapshot(machine):
+    """The snapshot of a description; every mistake in it is a Mistake that names the line, where the line is known."""
+    try:
+        return build(model.complete(machine))
+    except Mistake as mistake:
+        raise located(machine, mistake) from None
+    except KeyError as error:
+        raise located(machine, Mistake(f"{error.args[0]!r} is not known here, or not described")) from None
+    except (ValueError, TypeError, AttributeError, IndexError, OverflowError, struct.error) as error:
+        raise located(machine, Mistake(f"a value that cannot be used: {error}")) from None
