@@ -232,7 +232,7 @@ static int status_of(const struct gid_request *request, int collected, const str
 	if (look->document->to && look->document->to->unknown)
 		return EXIT_NOTHING;
 	if (request->diff)
-		return look->document->changes.count ? EXIT_FOUND : EXIT_DONE;
+		return look->document->changes.count || look->document->resized.count ? EXIT_FOUND : EXIT_DONE;
 	return look->document->tables.count && has_gid(look->document) ? EXIT_DONE : EXIT_NOTHING;
 }
 

@@ -162,7 +162,6 @@ static const struct gid_table *table_before(const struct diff *diff, const struc
 	return NULL;
 }
 
-/* Firmware and drivers decide on the size of a table. */
 static int add_resized(struct diff *diff, const char *only, int64_t only_port)
 {
 	list_each(table, &diff->now->tables) {
@@ -171,12 +170,12 @@ static int add_resized(struct diff *diff, const char *only, int64_t only_port)
 		                (!only_port || table->port.value == only_port);
 		if (!compared || !table->size.known || !before->size.known || table->size.value == before->size.value)
 			continue;
-		struct gid_change *change = list_add(diff->arena, &diff->now->changes);
-		if (!change)
+		struct gid_resize *resize = list_add(diff->arena, &diff->now->resized);
+		if (!resize)
 			return -ENOMEM;
-		*change = (struct gid_change){ .device = table->device, .port = table->port, .kind = "resized" };
-		change->effect = arena_printf(diff->arena, "the table had %" PRId64 " slots and has %" PRId64,
-		        before->size.value, table->size.value);
+		*resize = (struct gid_resize){
+			.device = table->device, .port = table->port, .from = before->size, .to = table->size
+		};
 	}
 	return 0;
 }

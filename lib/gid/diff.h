@@ -6,9 +6,9 @@
 #include "model/gid.h"
 
 /*
- * Appends to now->changes: tables of another size, then entries. Entries are the same when device, port, GID and type
- * are; of several such, those at the same index first, then those with the same netdev. Only devices and ports of
- * `only` ("DEV", port 0: all; NULL: all) are compared. 0 or -ENOMEM.
+ * Appends tables of another size to now->resized, and entries to now->changes. Entries are the same when device, port,
+ * GID and type are; of several such, those at the same index first, then those with the same netdev. Only devices and
+ * ports of `only` ("DEV", port 0: all; NULL: all) are compared. 0 or -ENOMEM.
  */
 int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
         int64_t only_port);

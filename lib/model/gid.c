@@ -81,8 +81,8 @@ static RECORD(gid_route_record, gid_route, gid_route_fields);
 static const struct field gid_change_fields[] = {
 	FIELD(TEXT, struct gid_change, device, "RDMA device"),
 	FIELD(NUMBER, struct gid_change, port, "port number"),
-	FIELD(TEXT, struct gid_change, kind, "moved, gone, new or, of the table, resized"),
-	FIELD(TEXT, struct gid_change, gid, "the GID, null: of the table"),
+	FIELD(TEXT, struct gid_change, kind, "moved, gone or new"),
+	FIELD(TEXT, struct gid_change, gid, "the GID"),
 	FIELD(NUMBER, struct gid_change, from, "index before"),
 	FIELD(NUMBER, struct gid_change, to, "index now"),
 	FIELD_OF_NAMES(struct gid_change, type, gid_type_names, "type of the entry"),
@@ -90,11 +90,20 @@ static const struct field gid_change_fields[] = {
 };
 RECORD(gid_change_record, gid_change, gid_change_fields);
 
+static const struct field gid_resize_fields[] = {
+	FIELD(TEXT, struct gid_resize, device, "RDMA device"),
+	FIELD(NUMBER, struct gid_resize, port, "port number"),
+	FIELD(NUMBER, struct gid_resize, from, "slots before"),
+	FIELD(NUMBER, struct gid_resize, to, "slots now"),
+};
+static RECORD(gid_resize_record, gid_resize, gid_resize_fields);
+
 static const struct field gid_fields[] = {
 	FIELD_OF(RECORDS, struct gid_document, tables, gid_table_record, "GID tables"),
 	FIELD_OF(RECORDS, struct gid_document, entries, gid_entry_record, "used entries; with --all empty ones too"),
 	FIELD_OF(RECORDS, struct gid_document, choices, gid_choice_record, "with --explain: who takes which index"),
 	FIELD_OF(RECORD, struct gid_document, to, gid_route_record, "with --to: how the address is reached"),
 	FIELD_OF(RECORDS, struct gid_document, changes, gid_change_record, "with --diff: what changed"),
+	FIELD_OF(RECORDS, struct gid_document, resized, gid_resize_record, "with --diff: tables of another size"),
 };
 RECORD(gid_record, gid_document, gid_fields);

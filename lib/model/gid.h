@@ -97,12 +97,20 @@ struct gid_change {
 	const char *effect; /* what it means to a program that uses the old index */
 };
 
+/* Firmware and drivers decide on the size of a table. */
+struct gid_resize {
+	const char *device;
+	struct num port;
+	struct num from, to; /* slots */
+};
+
 struct gid_document {
 	LIST(struct gid_table) tables;
 	LIST(struct gid_entry) entries;
 	LIST(struct gid_choice) choices;
 	struct gid_route *to;            /* NULL without --to */
 	LIST(struct gid_change) changes; /* with --diff */
+	LIST(struct gid_resize) resized; /* with --diff */
 };
 
 extern const char *const gid_type_names[GID_TYPE_COUNT];

@@ -179,8 +179,6 @@ void gid_print_change(FILE *stream, const struct gid_change *change)
 	if (!strcmp(change->kind, "new"))
 		fprintf(stream, "new: index %" PRId64 " is %s%s%s\n", change->to.value, change->gid,
 		        change->type ? " " : "", change->type ? gid_type_names[change->type] : "");
-	else if (!change->gid)
-		fprintf(stream, "%s: %s\n", change->kind, change->effect ? change->effect : "");
 	else
 		fprintf(stream, "%s: %s%s%s: %s\n", change->kind, change->gid, change->type ? " " : "",
 		        change->type ? gid_type_names[change->type] : "", change->effect ? change->effect : "");
@@ -197,9 +195,12 @@ int gid_print(FILE *stream, const struct gid_document *document, const struct re
 	print_choices(stream, document);
 	if (document->to)
 		print_route(stream, document->to);
+	list_each(resize, &document->resized)
+		fprintf(stream, "%s/%" PRId64 " resized: the table had %" PRId64 " slots and has %" PRId64 "\n",
+		        resize->device, resize->port.value, resize->from.value, resize->to.value);
 	list_each(change, &document->changes)
 		gid_print_change(stream, change);
-	if (options->changes && !document->changes.count)
+	if (options->changes && !document->changes.count && !document->resized.count)
 		fputs("no difference\n", stream);
 	if (options->table) {
 		fputs(report->findings.count ? "\n" : "", stream);

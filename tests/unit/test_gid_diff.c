@@ -29,10 +29,12 @@ static void a_table_gets_another_size(void **state)
 {
 	(void)state;
 	struct fixture before = fixture_of(TRANSPORT_ROCE, 16), now = fixture_of(TRANSPORT_ROCE, 256);
-	const struct gid_change *change = only_change(&before, &now);
-	assert_string_equal(change->kind, "resized");
-	assert_string_equal(change->effect, "the table had 16 slots and has 256");
-	assert_null(change->gid);
+	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, NULL, 0), 0);
+	assert_int_equal(now.document.changes.count, 0);
+	assert_int_equal(now.document.resized.count, 1);
+	const struct gid_resize *resize = now.document.resized.items[0];
+	assert_string_equal(resize->device, now.device->name);
+	assert_true(num_is(resize->from, 16) && num_is(resize->to, 256));
 	fixture_free(&before);
 	fixture_free(&now);
 }
