@@ -180,48 +180,63 @@ static const char *word_or(const char *text, const char *otherwise)
 	return text ? text : otherwise;
 }
 
+static bool is_up(const struct bond_member *member)
+{
+	return member->mii_status && !strcmp(member->mii_status, "up");
+}
+
+/* "ens1f0 is in aggregator 2, churn state churned" */
+static void append_elsewhere(char text[static TEXT_SIZE], const struct bond_member *member)
+{
+	const struct bond_slave *slave = member->netdev->slave;
+	append(text, "%s%s is in aggregator %d%s%s", *text ? ", " : "", member->name, (int)member->aggregator_id.value,
+	        slave && slave->churn ? ", churn state " : "", slave && slave->churn ? slave->churn : "");
+}
+
 static void check_aggregators(const struct found_bond *found, struct report *report)
 {
 	const struct bond_facts *facts = found->netdev->netdev->bond_facts;
+	char elsewhere[TEXT_SIZE] = "";
 	uint32_t active = 0;
-	list_each(member, &found->bond->members)
-		active += member->active == FLAG_YES;
 	list_each(member, &found->bond->members) {
-		bool up = member->mii_status && !strcmp(member->mii_status, "up");
-		if (!facts || !up || !differ(member->aggregator_id, facts->aggregator_id))
+		active += member->active == FLAG_YES;
+		if (facts && is_up(member) && differ(member->aggregator_id, facts->aggregator_id))
+			append_elsewhere(elsewhere, member);
+	}
+	if (!*elsewhere)
+		return;
+	struct finding *finding = check_add(report, "bond-member-in-wrong-aggregator", found->subject,
+	        "%u of %u members active: %s, active is %d, though its MII status is up", active,
+	        found->bond->members.count, elsewhere, (int)facts->aggregator_id.value);
+	list_each(member, &found->bond->members) {
+		if (!is_up(member) || !differ(member->aggregator_id, facts->aggregator_id))
 			continue;
-		const struct bond_slave *slave = member->netdev->slave;
-		struct finding *finding = check_add(report, "bond-member-in-wrong-aggregator", found->subject,
-		        "%u of %u members active: %s is in aggregator %d, active is %d%s%s, though its MII status is "
-		        "up",
-		        active, found->bond->members.count, member->name, (int)member->aggregator_id.value,
-		        (int)facts->aggregator_id.value, slave && slave->churn ? ", churn state " : "",
-		        slave && slave->churn ? slave->churn : "");
 		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID", "%d",
 		        (int)member->aggregator_id.value);
 		report_evidence(report, finding, "rtnetlink", "partner", "%s", word_or(member->partner_mac, "unknown"));
-		report_advice(
-		        finding, "The ports at the other end must belong to one LAG of one switch (or one MLAG pair).");
 	}
+	report_advice(finding, "The ports at the other end must belong to one LAG of one switch (or one MLAG pair).");
 }
 
 /* A backup is idle on purpose; a member without a link, or one that LACP keeps out, is not. */
 static void check_members(const struct found_bond *found, struct report *report)
 {
 	const struct bond_facts *facts = found->netdev->netdev->bond_facts;
+	char idle[TEXT_SIZE] = "";
 	list_each(member, &found->bond->members) {
-		bool down = member->mii_status && strcmp(member->mii_status, "up");
 		bool elsewhere = facts && differ(member->aggregator_id, facts->aggregator_id);
-		if (!down && (elsewhere || member->in_sync != FLAG_NO || member->active != FLAG_NO))
-			continue;
-		struct finding *finding =
-		        down ? check_add(report, "bond-member-not-active", found->subject, "the link of %s is %s",
-		                       member->name, member->mii_status)
-		             : check_add(report, "bond-member-not-active", found->subject,
-		                       "LACP keeps %s out: it is not in sync with its partner", member->name);
-		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_MII_STATUS", "%s",
-		        word_or(member->mii_status, "unknown"));
+		if (member->mii_status && !is_up(member))
+			append(idle, "%sthe link of %s is %s", *idle ? ", " : "", member->name, member->mii_status);
+		else if (!elsewhere && member->in_sync == FLAG_NO && member->active == FLAG_NO)
+			append(idle, "%sLACP keeps %s out: it is not in sync with its partner", *idle ? ", " : "",
+			        member->name);
 	}
+	if (!*idle)
+		return;
+	struct finding *finding = check_add(report, "bond-member-not-active", found->subject, "%s", idle);
+	list_each(member, &found->bond->members)
+		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_MII_STATUS", "%s %s", member->name,
+		        word_or(member->mii_status, "unknown"));
 }
 
 static void check_speeds(const struct found_bond *found, struct report *report)

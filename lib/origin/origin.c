@@ -159,9 +159,10 @@ struct num origin_number(struct origin *origin, const char *path, int base)
 {
 	char buffer[64];
 	ssize_t length = origin_read(origin, path, buffer, sizeof(buffer));
-	if (length < 0)
-		errno = (int)-length;
-	return length < 0 ? (struct num){ 0 } : parse_num(buffer, base);
+	struct num value = length < 0 ? (struct num){ 0 } : parse_num(buffer, base);
+	if (!value.known)
+		errno = length < 0 ? (int)-length : EINVAL; /* text that is no number */
+	return value;
 }
 
 int origin_read_all(struct origin *origin, const char *path, char **data, size_t *length)

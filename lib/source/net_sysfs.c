@@ -128,6 +128,8 @@ static void read_one(struct origin *origin, struct host *host, struct netdev *ne
 	netdev->ifindex = net_number(origin, netdev, "ifindex");
 	netdev->arp_type = net_number(origin, netdev, "type");
 	netdev->mtu = net_number(origin, netdev, "mtu");
+	if (!netdev->mtu.known)
+		sysfs_missing(host, "mtu", origin_subject(origin), errno);
 	netdev->operstate = net_text(origin, host, netdev, "operstate");
 	struct num flags = net_number(origin, netdev, "flags");
 	netdev->admin_up = flags.known ? flag(flags.value & IFF_UP) : FLAG_UNKNOWN;

@@ -219,7 +219,10 @@ static void read_link(struct origin *origin, struct host *host, const char *path
 		return; /* not PCI Express */
 	hop->speed_mtps = pci_speed_mtps(sysfs_text(origin, host->arena, "%s/current_link_speed", path));
 	hop->max_width = link_width(sysfs_number(origin, "%s/max_link_width", path));
-	hop->width = link_width(sysfs_number(origin, "%s/current_link_width", path));
+	struct num width = sysfs_number(origin, "%s/current_link_width", path);
+	if (!width.known)
+		sysfs_missing(host, "width", origin_subject(origin), errno);
+	hop->width = link_width(width);
 }
 
 /* Without the capability the place decides: bridges alternate below a root port. */

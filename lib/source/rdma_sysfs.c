@@ -240,10 +240,14 @@ static void read_link_layer(struct reading *reading)
 static void read_rate(struct reading *reading)
 {
 	struct port *port = reading->port;
+	errno = 0;
 	port->rate_text = unless_empty(port_text(reading, "rate"));
-	if (!port->rate_text)
-		sysfs_missing(reading->host, "rate_gbps", reading->subject, errno);
 	port->rate_mbps = rdma_rate_mbps(port->rate_text);
+	if (!port->rate_text)
+		sysfs_missing(reading->host, "rate_gbps", reading->subject, errno ? errno : ENODATA);
+	else if (!port->rate_mbps.known)
+		report_missing(
+		        &reading->host->report, "rate_gbps", reading->subject, 0, "\"%s\" is no rate", port->rate_text);
 }
 
 static void read_lids(struct reading *reading)
