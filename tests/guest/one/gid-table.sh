@@ -194,7 +194,7 @@ ip link set nic0 down
 ip link set nic0 address 02:00:00:00:00:99
 ip link set nic0 up
 wait_carrier nic0
-gids_follow rxe0 nic0
+gids_follow rxe0 nic0 nic0.10
 like "$(gid state 'e["scope"] == "link-local" and e["vlan"] is None and e["gid"].endswith("ff:fe00:0099")')" '^(ok|duplicate)$' "a new MAC: its GID is good"
 states=$(gid state 'e["scope"] == "link-local" and e["vlan"] is None and e["gid"].endswith("ff:fe00:0010")')
 diag "entries of the former MAC: ${states:-none}"
@@ -203,7 +203,7 @@ ip link set nic0 down
 ip link set nic0 name renamed0
 ip link set renamed0 up
 wait_carrier renamed0
-gids_follow rxe0 renamed0
+gids_follow rxe0 renamed0 nic0.10
 is "$(gid netdev 'e["vlan"] is None' | tr ' ' '\n' | sort -u)" renamed0 "a renamed netdev"
 unlike "$(gid state True)" "foreign" "renaming makes nothing foreign"
 done_testing

@@ -43,7 +43,7 @@ has_partner_near2() { [ "$(cat /sys/class/net/near2/bonding_slave/ad_partner_ope
 ok "the third member hears the other bond" wait_for 30 has_partner_near2
 of_its_own() {
 	[ "$(cat /sys/class/net/near2/bonding_slave/ad_aggregator_id)" != "$(cat /sys/class/net/near0/bonding_slave/ad_aggregator_id)" ] &&
-		grep -A 20 '^Slave Interface: near2' /proc/net/bonding/bond0 | grep -q 'system mac address: 02:00:5e:00:00:02'
+		grep -A 25 '^Slave Interface: near2' /proc/net/bonding/bond0 | grep -q 'system mac address: 02:00:5e:00:00:02'
 }
 ok "and is in an aggregator of its own" wait_for 30 of_its_own
 topo
