@@ -157,6 +157,19 @@ static int64_t wait_end(const struct judge *judge, const struct operation *opera
 	return end;
 }
 
+/*
+ * Who may have kept a completion that came in the end: everything on the way; where nobody saw it arrive, the poller
+ * too, and only that side of the completion queue where it is known to have arrived in time.
+ */
+static layer_set delaying_layers(const struct operation *operation, int64_t limit_ns)
+{
+	if (!operation->cqe_arrived_ns.known)
+		return WHOLE_PATH | L(KERNEL) | L(APPLICATION);
+	if (operation->cqe_arrived_ns.value < limit_ns)
+		return L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
+	return WHOLE_PATH | L(KERNEL);
+}
+
 static bool judge_late(struct judge *judge)
 {
 	const struct operation *late = NULL;
@@ -177,10 +190,33 @@ static bool judge_late(struct judge *judge)
 	if (late->cqe_arrived_ns.known && late->cqe_arrived_ns.value < wait_end(judge, late)) {
 		because(judge, "its completion had arrived before the deadline, and was taken after it");
 		summarize(judge, "its completion was there in time, and was taken too late");
-		return undetermined(judge, OUTCOME_DEGRADED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM));
 	}
 	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
-	return undetermined(judge, OUTCOME_DEGRADED, WHOLE_PATH | L(KERNEL));
+	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(late, wait_end(judge, late)));
+}
+
+/* Longer than a second for a message, and more than a slow link takes for all that was posted with it. */
+static bool judge_slow(struct judge *judge)
+{
+	const int64_t second_ns = 1000000000, ns_a_byte = 100;
+	const struct operation *slow = NULL;
+	int64_t bytes = 0;
+	list_each(operation, &judge->evidence->operations)
+		if (operation->bytes.known && operation->bytes.value > 0 && bytes < INT64_MAX / 2 / ns_a_byte)
+			bytes += operation->bytes.value < INT32_MAX ? operation->bytes.value : INT32_MAX;
+	int64_t limit = second_ns + bytes * ns_a_byte;
+	list_each(operation, &judge->evidence->operations)
+		if (is_success(operation) && latency_ns(operation) >= limit &&
+		        (!slow || latency_ns(operation) > latency_ns(slow)))
+			slow = operation;
+	if (!slow)
+		return false;
+	char took[DURATION_TEXT_SIZE];
+	because(judge, "the %s took %s, far longer than its size explains",
+	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
+	summarize(judge, "it worked, but took very long");
+	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
+	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(slow, slow->post_call_ns.value + limit));
 }
 
 static bool judge_flap(struct judge *judge)
@@ -264,7 +300,7 @@ bool rule_degraded(struct judge *judge)
 	tell_events(judge);
 	tell_counters(judge);
 	bool degraded = judge_error_event(judge) || judge_not_ready(judge) || judge_retried(judge) ||
-	                judge_late(judge) || judge_flap(judge) || judge_surplus(judge);
+	                judge_late(judge) || judge_flap(judge) || judge_surplus(judge) || judge_slow(judge);
 	if (degraded)
 		tell_gaps(judge, judge->evidence->operations.items[0]);
 	return degraded;

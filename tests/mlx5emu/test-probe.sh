@@ -207,6 +207,10 @@ probe "drop, unprivileged and without DEVX" failed "$two --unprivileged --no-dev
 probe "remote access" failed "$two --fault error:13:88" "$between" $o.0.wc_status=10 $o.0.vendor_err=136
 probe "local protection" failed "$two --fault error:4:51" "$between" $o.0.wc_status=4
 probe "one packet lost" ok,degraded "$two --fault drop:req,count=1" "$between"
+for fault in late late-cqe; do
+	probe "$fault: two seconds, and in time" degraded "$two --fault $fault:2s,after=1" "$between" \
+		"verdict.summary=it worked, but took very long"
+done
 probe "late, in time" ok,degraded "$two --fault late:20ms" "$between"
 for where in source target wire,guilty=remote-device; do
 	probe "corrupt:$where" corrupt "$two --fault corrupt:$where" "$between" verdict.layer=undetermined
