@@ -248,7 +248,7 @@ static void the_envelope_surrounds_the_document(void **state)
 	assert_string_equal(text,
 	        "{\"schema\":\"rdmadiag.gid\",\"version\":1,\"tool_version\":\"" RDMADIAG_VERSION
 	        "\",\"origin\":\"live\",\"host\":null,\"tables\":[],\"entries\":[],\"choices\":[],\"to\":null,"
-	        "\"changes\":[],"
+	        "\"changes\":[],\"resized\":[],"
 	        "\"findings\":[{\"id\":\"gid-stale\",\"severity\":\"warning\",\"subject\":\"mlx5_0/1/gid/3\","
 	        "\"message\":\"gone\",\"evidence\":[{\"source\":\"RTM_GETADDR\",\"name\":\"address\",\"value\":\"1\"}],"
 	        "\"advice\":\"use "

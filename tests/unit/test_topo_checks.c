@@ -163,7 +163,8 @@ static void wrong_aggregator(void **state)
 	check();
 	const struct finding *finding = find("bond-member-in-wrong-aggregator", "net:bond0");
 	assert_non_null(finding);
-	assert_non_null(strstr(finding->message, "1 of 2 members active: enp7s0 is in aggregator 1, active is 2"));
+	assert_non_null(strstr(finding->message,
+	        "1 of 2 members active: enp7s0 is in aggregator 1, churn state churned, active is 2"));
 	assert_non_null(strstr(finding->message, "churned"));
 	const struct bond *joined = host->devices.items[0]->ports.items[0]->netdevs.items[0]->bond;
 	assert_int_equal(joined->members.items[0]->active, FLAG_NO);
