@@ -72,6 +72,12 @@ static const struct field netdev_fields[] = {
 };
 static RECORD(netdev_record, netdev_health, netdev_fields);
 
+static const struct field vl_weight_fields[] = {
+	FIELD(NUMBER, struct vl_weight, vl, "virtual lane"),
+	FIELD(NUMBER, struct vl_weight, weight, "how much it may send at once, in units of 64 bytes"),
+};
+static RECORD(vl_weight_record, vl_weight, vl_weight_fields);
+
 static const struct field port_fields[] = {
 	FIELD(TEXT, struct port_health, device, "RDMA device"),
 	FIELD(NUMBER, struct port_health, number, "port number"),
@@ -79,6 +85,9 @@ static const struct field port_fields[] = {
 	FIELD(NUMBER, struct port_health, default_tos,
 	        "default type of service of rdma_cm, null: its directory is absent"),
 	FIELD(NUMBER, struct port_health, traffic_class, "traffic class forced by the driver, null: not offered"),
+	FIELD(NUMBERS, struct port_health, sl_to_vl, "virtual lane of each service level from 0 to 15; 15: discarded"),
+	FIELD_OF(RECORDS, struct port_health, vl_arbitration_low, vl_weight_record, "turns of low priority"),
+	FIELD_OF(RECORDS, struct port_health, vl_arbitration_high, vl_weight_record, "turns of high priority"),
 	FIELD_OF(RECORDS, struct port_health, counters, counter_record, "counters of the RDMA port"),
 };
 static RECORD(port_record, port_health, port_fields);

@@ -70,12 +70,22 @@ struct netdev_health {
 	const struct netdev *netdev; /* not in the document */
 };
 
+struct vl_weight {
+	struct num vl, weight; /* weight in units of 64 bytes */
+};
+struct vl_weight_list {
+	struct vl_weight **items;
+	uint32_t count, capacity;
+};
+
 struct port_health {
 	const char *device;
 	struct num number;
-	struct num sm_sl;         /* service level of the subnet manager, InfiniBand only */
-	struct num default_tos;   /* default_roce_tos of rdma_cm, where its directory exists */
-	struct num traffic_class; /* that the driver puts on all queue pairs, where it offers that */
+	struct num sm_sl;          /* service level of the subnet manager, InfiniBand only */
+	struct num default_tos;    /* default_roce_tos of rdma_cm, where its directory exists */
+	struct num traffic_class;  /* that the driver puts on all queue pairs, where it offers that */
+	LIST(struct num) sl_to_vl; /* InfiniBand: 16 virtual lanes, 15: discarded */
+	struct vl_weight_list vl_arbitration_low, vl_arbitration_high; /* entries with a weight */
 	LIST(struct health_counter) counters;
 };
 

@@ -5,9 +5,12 @@
 #define RDMADIAG_ORIGIN_FORMAT_H
 
 #include "base/error.h"
+#include "origin/origin.h"
 #include "origin/tree.h"
 
 #include <linux/netlink.h>
+#include <stdio.h>
+#include <string.h>
 
 #define SNAPSHOT_ERRORS "errors"
 #define SNAPSHOT_NAMES "names"
@@ -16,6 +19,7 @@
 #define SNAPSHOT_HOST "host.json"
 #define SNAPSHOT_VERBS "verbs"
 #define SNAPSHOT_NETLINK "netlink"
+#define SNAPSHOT_MAD "umad"
 
 /* In verbs/DEVICE.json, of a device that could not be opened or queried: an object of struct verbs_failure. */
 #define SNAPSHOT_VERBS_ERROR "error"
@@ -24,6 +28,14 @@ enum {
 	SNAPSHOT_FILE_LIMIT = 64 << 20,     /* bytes of one file */
 	SNAPSHOT_ARCHIVE_LIMIT = 256 << 20, /* bytes of all files of an archive */
 };
+
+/* umad/NODE.ATTRIBUTE.MODIFIER; false: that is no name of a node. */
+static inline bool mad_path(const struct mad_request *request, char *path, size_t size)
+{
+	int length = snprintf(path, size, SNAPSHOT_MAD "/%s.%04x.%08x", request->node, (unsigned int)request->attribute,
+	        (unsigned int)request->modifier);
+	return length > 0 && (size_t)length < size && !strchr(request->node, '/');
+}
 
 static inline const char *protocol_name(int protocol)
 {

@@ -4,6 +4,7 @@
 #include "model/host.h"
 #include "origin/netlink.h"
 #include "origin/private.h"
+#include "origin/umad.h"
 #include "source/cuda.h"
 #include "source/hwloc.h"
 #include "source/process.h"
@@ -136,6 +137,12 @@ static int live_netlink(struct origin *origin, int protocol, struct nl_request *
 	return nl_exchange(&live(origin)->sockets[which], protocol, requests, count);
 }
 
+static int live_mad(struct origin *origin, struct mad_request *request)
+{
+	(void)origin;
+	return umad_exchange(request);
+}
+
 static void *list_devices(void *data)
 {
 	verbs_list(&((struct live *)data)->devices);
@@ -208,6 +215,7 @@ static const struct origin_ops live_ops = {
 	.realpath = live_realpath,
 	.access = live_access,
 	.netlink = live_netlink,
+	.mad = live_mad,
 	.expect_verbs = live_expect_verbs,
 	.verbs = live_verbs,
 	.packages = hwloc_read_packages,

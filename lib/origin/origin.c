@@ -277,6 +277,20 @@ void nl_requests_free(struct nl_request *requests, size_t count)
 	}
 }
 
+int origin_mad(struct origin *origin, struct mad_request *request)
+{
+	char action[64];
+	snprintf(action, sizeof(action), "asking %s for attribute 0x%x", request->node, request->attribute);
+	int result = announce(origin, WATCH_FILES, action);
+	if (!result) {
+		result = origin->ops->mad(origin, request);
+		conclude(origin);
+	}
+	if (origin->recorder)
+		recorder_mad(origin->recorder, request, result);
+	return result;
+}
+
 void origin_expect_verbs(struct origin *origin)
 {
 	if (origin->ops->expect_verbs)

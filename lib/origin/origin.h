@@ -14,11 +14,14 @@
  *	                           without NLMSG_DONE
  *	verbs/DEVICE.json          the answers of verbs queries (struct verbs_answer); of a device that failed an object
  *	                           "error" with "errno" and "text"
+ *	umad/NODE.ATTRIBUTE.MODIFIER
+ *	                           the 256 bytes that an adapter answers to SubnGet of an attribute (four and eight hexadecimal
+ *	                           digits) through dev/infiniband/NODE
  *	process.json               struct process_facts of the capturing process
  *	cuda.json                  struct cuda_answer, where libcuda was asked
  *	host.json                  struct host_facts
  *	errors                     lines "ERRNO PATH": reading, listing or asking PATH answers that positive errno, whatever
- *	                           the snapshot holds there. PATH may also be netlink/PROTOCOL/NAME. It is listed in its
+ *	                           the snapshot holds there. PATH may also be netlink/PROTOCOL/NAME or umad/…. It is listed in its
  *	                           directory, except with ENOENT: that is what a name answers that is listed and not there
  *	names                      lines "PATH": it was listed when the snapshot was made, and not read. Reading it answers
  *	                           ENODATA
@@ -124,6 +127,18 @@ struct nl_request {
  */
 int origin_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
 void nl_requests_free(struct nl_request *requests, size_t count);
+
+/* Subnet management: an attribute that the adapter tells of itself. */
+enum { MAD_SIZE = 256 };
+struct mad_request {
+	const char *node; /* umadN */
+	uint16_t attribute;
+	uint32_t modifier;
+	unsigned char reply[MAD_SIZE]; /* the whole MAD */
+};
+
+/* SubnGet by a directed route of no hops: nothing goes to the wire. 0 or negative errno. */
+int origin_mad(struct origin *origin, struct mad_request *request);
 
 /* Announces that origin_verbs() will follow: listing the devices goes on meanwhile. */
 void origin_expect_verbs(struct origin *origin);

@@ -21,6 +21,7 @@ struct origin_ops {
 	int (*realpath)(struct origin *origin, const char *path, char *buffer, size_t size);
 	int (*access)(struct origin *origin, const char *path);
 	int (*netlink)(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
+	int (*mad)(struct origin *origin, struct mad_request *request);
 	void (*expect_verbs)(struct origin *origin); /* NULL: nothing to prepare */
 	int (*verbs)(struct origin *origin, struct arena *arena, const char *device,
 	        const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
@@ -48,6 +49,7 @@ void recorder_link(struct recorder *recorder, const char *path, const char *targ
 void recorder_realpath(struct recorder *recorder, const char *path, const char *canonical);
 void recorder_access(struct recorder *recorder, const char *path, int error);
 void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_request *requests, size_t count);
+void recorder_mad(struct recorder *recorder, const struct mad_request *request, int error);
 /* `error` is read where its code is not 0; its text is recorded too. */
 void recorder_verbs(
         struct recorder *recorder, const char *device, const struct verbs_answer *answer, const struct error *error);

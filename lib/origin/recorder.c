@@ -288,6 +288,17 @@ void recorder_access(struct recorder *recorder, const char *path, int error)
 		note_name(recorder, place.path);
 }
 
+void recorder_mad(struct recorder *recorder, const struct mad_request *request, int error)
+{
+	char path[PATH_MAX];
+	if (!mad_path(request, path, sizeof(path)))
+		return;
+	if (error)
+		note_error(recorder, path, -error);
+	else
+		write_file(recorder, path, (const char *)request->reply, MAD_SIZE);
+}
+
 void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_request *requests, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -183,6 +183,21 @@ static int snapshot_netlink(struct origin *origin, int protocol, struct nl_reque
 	return answered ? 0 : requests[0].error;
 }
 
+static int snapshot_mad(struct origin *origin, struct mad_request *request)
+{
+	char path[PATH_MAX];
+	autofree char *data = NULL;
+	size_t length = 0;
+	if (!mad_path(request, path, sizeof(path)))
+		return -ENOENT;
+	int result = load(snapshot(origin), path, &data, &length);
+	if (!result && length != MAD_SIZE)
+		return -EBADMSG;
+	if (!result)
+		memcpy(request->reply, data, MAD_SIZE);
+	return result;
+}
+
 static void put_json(json_object **object)
 {
 	json_object_put(*object);
@@ -297,6 +312,7 @@ static const struct origin_ops snapshot_ops = {
 	.realpath = snapshot_realpath,
 	.access = snapshot_access,
 	.netlink = snapshot_netlink,
+	.mad = snapshot_mad,
 	.verbs = snapshot_verbs,
 	.process = snapshot_process,
 	.cuda = snapshot_cuda,

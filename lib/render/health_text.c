@@ -71,13 +71,47 @@ static void print_netdev(const struct netdev_health *netdev, FILE *stream)
 	fputc('\n', stream);
 }
 
+/* Runs of service levels with one lane: ", SL 0-1 on VL 0, SL 2-15 on VL 1" */
+static void print_lanes(const struct port_health *port, FILE *stream)
+{
+	for (uint32_t first = 0, next; first < port->sl_to_vl.count; first = next) {
+		int64_t lane = port->sl_to_vl.items[first]->value;
+		for (next = first + 1; next < port->sl_to_vl.count && port->sl_to_vl.items[next]->value == lane;)
+			next++;
+		fprintf(stream, next - first > 1 ? ", SL %u-%u" : ", SL %u", first, next - 1);
+		fprintf(stream, lane == 15 ? " discarded" : " on VL %" PRId64, lane);
+	}
+}
+
+/* What each lane may send in one round. */
+static void print_turns(const char *priority, const struct vl_weight_list *turns, FILE *stream)
+{
+	enum { LANES = 16 };
+	int64_t weights[LANES] = { 0 };
+	list_each(turn, turns)
+		weights[turn->vl.value & (LANES - 1)] += turn->weight.value;
+	const char *separator = "";
+	if (turns->count)
+		fprintf(stream, ", %s priority ", priority);
+	for (int lane = 0; lane < LANES; lane++) {
+		if (!weights[lane])
+			continue;
+		fprintf(stream, "%sVL %d weight %" PRId64, separator, lane, weights[lane]);
+		separator = ", ";
+	}
+}
+
 static void print_port(const struct port_health *port, FILE *stream)
 {
-	if (!port->sm_sl.known && !port->default_tos.known && !port->traffic_class.known && !port->counters.count)
+	if (!port->sm_sl.known && !port->sl_to_vl.count && !port->default_tos.known && !port->traffic_class.known &&
+	        !port->counters.count)
 		return;
 	fprintf(stream, "%s/%" PRId64 ": of the RDMA port", port->device, port->number.value);
 	if (port->sm_sl.known)
 		fprintf(stream, ", SL %" PRId64 " to the subnet manager", port->sm_sl.value);
+	print_lanes(port, stream);
+	print_turns("high", &port->vl_arbitration_high, stream);
+	print_turns("low", &port->vl_arbitration_low, stream);
 	if (port->default_tos.known)
 		fprintf(stream, ", rdma_cm default type of service %" PRId64 " (DSCP %" PRId64 ")",
 		        port->default_tos.value, port->default_tos.value >> 2);

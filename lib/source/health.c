@@ -6,6 +6,7 @@
 #include "source/ethtool.h"
 #include "source/genl.h"
 #include "source/irq.h"
+#include "source/sl_vl.h"
 #include "source/sysfs.h"
 
 #include <errno.h>
@@ -124,8 +125,10 @@ static int read_port(
 	health->number = port->number;
 	snprintf(subject, sizeof(subject), "%.40s/%d", device->name, number);
 	origin_about(origin, subject);
-	if (port->link_layer == LINK_LAYER_INFINIBAND)
+	if (port->link_layer == LINK_LAYER_INFINIBAND) {
 		health->sm_sl = sysfs_number(origin, "sys/class/infiniband/%s/ports/%d/sm_sl", device->name, number);
+		sl_vl_read(origin, host, subject, health);
+	}
 	/* Only where an administrator made the directory: making it would change the kernel's state. */
 	health->default_tos =
 	        sysfs_number(origin, "sys/kernel/config/rdma_cm/%s/ports/%d/default_roce_tos", device->name, number);

@@ -3,6 +3,7 @@
 #include "host_fixture.h"
 
 #include "base/cleanup.h"
+#include "origin/umad.h"
 #include "source/dcb.h"
 #include "source/devlink.h"
 #include "source/ethtool.h"
@@ -10,6 +11,7 @@
 
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
+#include <errno.h>
 #include <string.h>
 
 static const char interrupts[] =
@@ -45,6 +47,32 @@ static void test_completions(void **state)
 	assert_true(irq_is_completion("irdma-ens1-CEQ-3"));
 	assert_false(irq_is_completion("irdma-ens1-AEQCEQ-0-aeq"));
 	assert_false(irq_is_completion("pciehp"));
+}
+
+/* Bytes of a directed route SMP: InfiniBand Architecture Specification, volume 1, 14.2.1.2. */
+static void test_management_datagram(void **state)
+{
+	(void)state;
+	const struct mad_request request = { .node = "umad0", .attribute = 0x18, .modifier = 0x30001 };
+	unsigned char mad[MAD_SIZE];
+	umad_build(&request, mad);
+	const unsigned char header[] = { 1, 0x81, 1, 1, 0, 0, 0, 0 };
+	const unsigned char attribute[] = { 0, 0x18, 0, 0, 0, 3, 0, 1 };
+	const unsigned char lids[] = { 0xff, 0xff, 0xff, 0xff };
+	assert_memory_equal(mad, header, sizeof(header));
+	assert_memory_equal(mad + 16, attribute, sizeof(attribute));
+	assert_memory_equal(mad + 32, lids, sizeof(lids));
+
+	assert_int_equal(umad_check(&request, mad), -EPROTO); /* the request itself */
+	mad[3] = 0x81;
+	assert_int_equal(umad_check(&request, mad), 0);
+	mad[4] = 0x80; /* on its way back */
+	assert_int_equal(umad_check(&request, mad), 0);
+	mad[5] = 0x0c; /* attribute not supported */
+	assert_int_equal(umad_check(&request, mad), -EOPNOTSUPP);
+	mad[5] = 0;
+	mad[17] = 0x17;
+	assert_int_equal(umad_check(&request, mad), -EPROTO);
 }
 
 static struct nlmsghdr *begin(void *buffer)
@@ -153,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_completions, set_up, tear_down),
+		cmocka_unit_test(test_management_datagram),
 		cmocka_unit_test_setup_teardown(test_wire, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
 	};

@@ -429,6 +429,34 @@ def write_uverbs(out, device, base):
         out.line(f"dev/infiniband/{device.uverbs}", device.access_errno)
 
 
+def smp(attribute, modifier, payload):
+    """The answer to SubnGet of an attribute (IBA specification, 14.2.1.2), by a directed route of no hops."""
+    head = struct.pack(">BBBBHBBQHHI8xHH28x", 1, 0x81, 1, 0x81, 0x8000, 0, 0, 0x7264, attribute, 0, modifier, 0xffff, 0xffff)
+    return head + payload.ljust(64, b"\0") + bytes(128)
+
+
+def vl_block(turns, first):
+    pairs = [turn.partition(":") for turn in turns[first:first + 32]]
+    return b"".join(struct.pack("BB", int(lane), int(weight)) for lane, _, weight in pairs)
+
+
+def write_umad(out, device, port, number):
+    node, levels = f"umad{number}", port.sl_to_vl
+    if len(levels) != 16:
+        raise Mistake(f"rdma {device.name}/{port.number}: sl_to_vl: {len(levels)} lanes for 16 service levels")
+    out.line(f"sys/class/infiniband_mad/{node}/ibdev", device.name)
+    out.line(f"sys/class/infiniband_mad/{node}/port", port.number)
+    out.line(f"dev/infiniband/{node}", 0)
+    lanes = bytes(high << 4 | low for high, low in zip(levels[::2], levels[1::2]))
+    out.put(f"umad/{node}.0017.00000000", smp(0x17, 0, lanes))
+    for block, turns, first in ((1, port.vl_low, 0), (2, port.vl_low, 32), (3, port.vl_high, 0), (4, port.vl_high, 32)):
+        name = f"umad/{node}.0018.{block << 16:08x}"
+        if first and len(turns) <= first:
+            out.errors[name] = errno.EOPNOTSUPP
+        else:
+            out.put(name, smp(0x18, block << 16, vl_block(turns, first)))
+
+
 def write_rdma(out, machine, device):
     base = device_base(machine, device)
     here = f"{base or 'sys/devices/virtual'}/infiniband/{device.name}"
@@ -608,8 +636,13 @@ def build(machine):
     for net in machine.net:
         write_net(out, machine, net)
     out.directories.add("sys/class/infiniband")
+    umads = 0
     for device in machine.rdma:
         write_rdma(out, machine, device)
+        for port in device.port:
+            if port.sl_to_vl is not None:
+                write_umad(out, device, port, umads)
+                umads += 1
         if machine.host.verbs and device.verbs:
             write_verbs(out, machine, device)
     if machine.host.netlink and machine.host.rdma_netlink:
