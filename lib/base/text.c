@@ -106,9 +106,15 @@ int parse_guid(const char *text, uint64_t *guid)
 
 void format_gid(const uint8_t gid[static 16], char out[static GID_TEXT_SIZE])
 {
+	static const char digits[] = "0123456789abcdef";
 	char *to = out;
-	for (int i = 0; i < 16; i += 2)
-		to += sprintf(to, "%s%02x%02x", i ? ":" : "", gid[i], gid[i + 1]);
+	for (int i = 0; i < 16; i++) {
+		if (i && i % 2 == 0)
+			*to++ = ':';
+		*to++ = digits[gid[i] >> 4];
+		*to++ = digits[gid[i] & 15];
+	}
+	*to = '\0';
 }
 
 int parse_gid(const char *text, uint8_t gid[static 16])

@@ -130,8 +130,11 @@ static void check_taken(struct report *report, const struct gid_entry *entry)
 /* Ports of one bond, and functions that share a netdev, have the same GIDs rightly. */
 static bool is_same_elsewhere(const struct gid_entry *entry, const struct gid_entry *other)
 {
-	bool own = other->link && other->link != entry->link && other->address && other->scope == entry->scope;
-	return own && other->type == entry->type && !memcmp(other->bytes, entry->bytes, sizeof(entry->bytes));
+	if (memcmp(other->bytes, entry->bytes, sizeof(entry->bytes)) != 0 || other->type != entry->type)
+		return false;
+	if (!other->link || other->link == entry->link || !other->address || other->scope != entry->scope)
+		return false;
+	return strcmp(other->device, entry->device) || other->port.value != entry->port.value;
 }
 
 static void check_same_on_ports(
@@ -142,8 +145,7 @@ static void check_same_on_ports(
 		return;
 	for (uint32_t i = at; i < document->entries.count; i++) {
 		const struct gid_entry *other = document->entries.items[i];
-		bool elsewhere = strcmp(other->device, entry->device) || other->port.value != entry->port.value;
-		if (!elsewhere || !is_same_elsewhere(entry, other))
+		if (!is_same_elsewhere(entry, other))
 			continue;
 		char subject[SUBJECT_SIZE];
 		entry_subject(entry, subject);

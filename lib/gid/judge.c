@@ -75,10 +75,12 @@ static bool is_named_or_bonded(const struct host *host, const struct gid_entry *
 
 static struct netdev *named_netdev(const struct host *host, const struct gid_entry *entry)
 {
-	list_each(netdev, &host->netdevs)
-		if (is_named(entry, netdev))
-			return netdev;
-	return NULL;
+	struct netdev *netdev = NULL;
+	if (entry->seen_ifindex.known && entry->seen_ifindex.value)
+		netdev = host_netdev(host, entry->seen_ifindex.value);
+	else if (entry->seen_netdev)
+		netdev = host_netdev_by_name(host, entry->seen_netdev);
+	return netdev && is_named(entry, netdev) ? netdev : NULL;
 }
 
 /*

@@ -39,6 +39,10 @@ char *utf8_clean(const char *text)
 	if (!clean)
 		return NULL;
 	while (*text) {
+		if ((unsigned char)*text < 0x80) {
+			*to++ = *text++;
+			continue;
+		}
 		size_t length = utf8_length((const unsigned char *)text);
 		if (length)
 			to = mempcpy(to, text, length);
