@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 "$here/../machines/make-snapshot" several-surprises "$dir/machine" || exit 1
+run_captured true # what it keeps for all tests lies elsewhere
 export TMPDIR=$dir/tmp
 mkdir "$TMPDIR" "$dir/none"
 cd "$dir" || exit 1

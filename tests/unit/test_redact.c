@@ -240,6 +240,32 @@ static void attributes_are_replaced_or_taken_out(void **state)
 	pseudonyms_free(pseudonyms);
 }
 
+/* Of a route with several paths each is a nest of its own; one without attributes ends where it begins. */
+static void every_path_of_a_route_is_redacted(void **state)
+{
+	(void)state;
+	struct pseudonyms *pseudonyms = fresh();
+	static const uint8_t gateway[] = { 203, 0, 113, 254 };
+	_Alignas(8) unsigned char message[256] = { 0 }, hops[32] = { 0 };
+	struct nlmsghdr header = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)), .nlmsg_type = RTM_NEWROUTE };
+	struct rtnexthop bare = { .rtnh_len = sizeof(bare), .rtnh_ifindex = 7 };
+	struct rtnexthop routed = { .rtnh_len = sizeof(routed) + 8, .rtnh_ifindex = 8 };
+	struct nlattr attribute = { .nla_len = 8, .nla_type = RTA_GATEWAY };
+	memcpy(message, &header, sizeof(header));
+	memcpy(hops, &bare, 8);
+	memcpy(hops + 8, &routed, 8);
+	memcpy(hops + 16, &attribute, 4);
+	memcpy(hops + 20, gateway, 4);
+	put(message, RTA_MULTIPATH, hops, 24);
+	memcpy(&header, message, sizeof(header));
+	redact_netlink_route(pseudonyms, message, header.nlmsg_len);
+	const unsigned char *at = message + NLMSG_LENGTH(sizeof(struct rtmsg)) + 4;
+	assert_memory_equal(at, hops, 20); /* all but the address */
+	assert_memory_not_equal(at + 20, gateway, 4);
+	assert_memory_not_equal(at + 20, "\0\0\0\0", 4);
+	pseudonyms_free(pseudonyms);
+}
+
 /* ethtool tells the netdev's name in a header, which is the first attribute but in statistics. */
 static void answers_of_ethtool_name_their_netdev(void **state)
 {
@@ -330,6 +356,7 @@ int main(void)
 		cmocka_unit_test(originals_are_no_pseudonyms),
 		cmocka_unit_test(text_is_searched_in_every_notation),
 		cmocka_unit_test(attributes_are_replaced_or_taken_out),
+		cmocka_unit_test(every_path_of_a_route_is_redacted),
 		cmocka_unit_test(answers_of_ethtool_name_their_netdev),
 		cmocka_unit_test(damaged_messages_end),
 		cmocka_unit_test(the_serial_of_pci_functions_is_replaced),
