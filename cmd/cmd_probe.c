@@ -79,7 +79,7 @@ static const struct option_help probe_options[] = {
 	        "pin the buffer (the default), or let the device page it in" },
 	{ OPTION_TRACE, "trace", "FILE", "write the run in the Trace Event format (Perfetto, chrome://tracing)" },
 	{ OPTION_DRILL, "drill", "NAME|list", "make a known failure happen on purpose; list: which there are" },
-	{ OPTION_TCP, "tcp", NULL, "move the same bytes over TCP inside this host as well, and compare" },
+	{ OPTION_TCP, "tcp", NULL, "move the same bytes over TCP as well, with --peer to the peer, and compare" },
 	{ OPTION_EXPLAIN_STAGES, "explain-stages", NULL, "say what each stage means for the owner of the buffer" },
 	{ OPTION_JUDGE, "judge", "FILE", "run the verdict on the evidence of a recorded document" },
 	{ 0 },

@@ -257,6 +257,7 @@ static RECORD(histogram_record, histogram, histogram_fields);
 static const struct field tcp_transfer_fields[] = {
 	FIELD(NUMBER, struct tcp_transfer, bytes, "payload"),
 	FIELD(NUMBER, struct tcp_transfer, samples, "transfers"),
+	FIELD(FLAG, struct tcp_transfer, to_peer, "over the connection of the exchange; false: inside this host"),
 	FIELD(NUMBER, struct tcp_transfer, returned_ns, "the last send() returned: the source is free"),
 	FIELD(NUMBER, struct tcp_transfer, received_ns, "recv() has copied all"),
 	FIELD(NUMBER, struct tcp_transfer, acknowledged_ns, "the peer's TCP has acknowledged all"),
@@ -445,7 +446,7 @@ static const struct field evidence_fields[] = {
 	FIELD_OF(INLINE, struct evidence, statistics, statistics_record, "how long the stages took"),
 	FIELD_OF(RECORDS, struct evidence, lag_members, lag_member_record, "each port of a RoCE LAG, tried by itself"),
 	FIELD_OF(RECORDS, struct evidence, histograms, histogram_record, "how often a request took how long"),
-	FIELD_OF(RECORDS, struct evidence, tcp_transfers, tcp_transfer_record, "the same bytes over TCP, in this host"),
+	FIELD_OF(RECORDS, struct evidence, tcp_transfers, tcp_transfer_record, "the same bytes over TCP"),
 	FIELD_OF(RECORDS, struct evidence, placements, placement_record, "the same run with the buffer elsewhere"),
 	FIELD_OF(RECORDS, struct evidence, placement_comparisons, comparison_record, "what these differ by"),
 	FIELD_OF(INLINE, struct evidence, observers, observers_record, "what could be observed"),

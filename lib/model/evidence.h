@@ -320,8 +320,9 @@ struct placement_comparison {
 /* The same bytes over TCP, medians since the first send(). */
 struct tcp_transfer {
 	struct num bytes, samples;
+	enum flag to_peer;          /* over the connection of the exchange; no: inside this host */
 	struct num returned_ns;     /* the last send() returned: the kernel has copied all, the source is free */
-	struct num received_ns;     /* recv() has copied all into the target */
+	struct num received_ns;     /* recv() has copied all into the target; of a peer by the offset of the clocks */
 	struct num acknowledged_ns; /* the peer's TCP has acknowledged all; no program is told */
 	enum flag verified;
 };

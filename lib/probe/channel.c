@@ -49,7 +49,7 @@ static int broken(struct channel *channel, int result)
 	return result == -EPIPE ? -ECONNRESET : result;
 }
 
-static int send_bytes(struct channel *channel, const void *bytes, size_t length, int64_t deadline_ns)
+int channel_send_bytes(struct channel *channel, const void *bytes, size_t length, int64_t deadline_ns)
 {
 	const char *at = bytes;
 	while (length) {
@@ -65,7 +65,7 @@ static int send_bytes(struct channel *channel, const void *bytes, size_t length,
 	return 0;
 }
 
-static int receive_bytes(struct channel *channel, void *bytes, size_t length, int64_t deadline_ns)
+int channel_receive_bytes(struct channel *channel, void *bytes, size_t length, int64_t deadline_ns)
 {
 	char *at = bytes;
 	while (length) {
@@ -110,8 +110,8 @@ int channel_send(struct channel *channel, const struct record *record, const voi
 	if (!length || length > MESSAGE_LIMIT)
 		return error_set(error, text ? -EMSGSIZE : -ENOMEM, "control connection: message");
 	uint32_t head = htonl((uint32_t)length);
-	int result = send_bytes(channel, &head, LENGTH_SIZE, deadline_ns);
-	result = result ? result : send_bytes(channel, text, length, deadline_ns);
+	int result = channel_send_bytes(channel, &head, LENGTH_SIZE, deadline_ns);
+	result = result ? result : channel_send_bytes(channel, text, length, deadline_ns);
 	return result ? explain_loss(result, "sending", error) : 0;
 }
 
@@ -137,7 +137,7 @@ int channel_receive(struct channel *channel, struct incoming *incoming, int64_t 
 	if (channel->fd < 0 || channel->closed)
 		return explain_loss(-ECONNRESET, "waiting for a message", error);
 	uint32_t head;
-	int result = receive_bytes(channel, &head, LENGTH_SIZE, deadline_ns);
+	int result = channel_receive_bytes(channel, &head, LENGTH_SIZE, deadline_ns);
 	if (result)
 		return explain_loss(result, "waiting for a message", error);
 	size_t length = ntohl(head);
@@ -150,7 +150,7 @@ int channel_receive(struct channel *channel, struct incoming *incoming, int64_t 
 	autofree char *text = malloc(length + 1);
 	if (!text)
 		return error_set(error, -ENOMEM, "control connection");
-	result = receive_bytes(channel, text, length, deadline_ns);
+	result = channel_receive_bytes(channel, text, length, deadline_ns);
 	if (result)
 		return explain_loss(result, "waiting for the rest of a message", error);
 	text[length] = '\0';

@@ -33,6 +33,9 @@ void message_free(struct incoming *incoming);
 int channel_send(struct channel *channel, const struct record *record, const void *message, int64_t deadline_ns,
         struct error *error);
 int channel_receive(struct channel *channel, struct incoming *incoming, int64_t deadline_ns, struct error *error);
+/* Bytes that are no message; both ends know how many. */
+int channel_send_bytes(struct channel *channel, const void *bytes, size_t length, int64_t deadline_ns);
+int channel_receive_bytes(struct channel *channel, void *bytes, size_t length, int64_t deadline_ns);
 /* Is something there to be read? */
 bool channel_is_readable(const struct channel *channel, int wait_ms);
 

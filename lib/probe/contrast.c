@@ -17,13 +17,16 @@ enum { TRANSFERS_LIMIT = 100, LIMIT_MS = 5000 };
 
 struct contrast {
 	struct probe_run *run;
-	int ends[2]; /* sender, receiver */
+	struct channel *peer; /* NULL: both ends are here */
+	int ends[2];          /* sender, receiver */
 	unsigned char *source, *target;
 };
 
 /* One transfer; times since its first send(). */
 struct times {
-	int64_t returned, received, acknowledged;
+	int64_t returned, acknowledged;
+	struct num received;
+	bool verified;
 };
 
 static int connect_ends(int listening, int ends[2])
@@ -67,10 +70,10 @@ static int receive_some(const struct contrast *contrast, size_t bytes, size_t *r
 
 static int await_acknowledgement(const struct contrast *contrast, int64_t start, int64_t deadline, int64_t *took)
 {
-	int queued = 1;
+	int queued = 1, fd = contrast->peer ? contrast->peer->fd : contrast->ends[0];
 	while (queued) {
 		/* Bytes that the peer's TCP has not acknowledged (tcp(7)). */
-		if (ioctl(contrast->ends[0], SIOCOUTQ, &queued))
+		if (ioctl(fd, SIOCOUTQ, &queued))
 			return -errno;
 		*took = run_now(contrast->run) - start;
 		if (run_now(contrast->run) > deadline)
@@ -79,7 +82,55 @@ static int await_acknowledgement(const struct contrast *contrast, int64_t start,
 	return 0;
 }
 
-static int transfer(const struct contrast *contrast, size_t bytes, struct times *times)
+/* The times of the sender, whose clock is not the receiver's. */
+static int transfer_to_peer(const struct contrast *contrast, size_t bytes, uint32_t serial, struct times *times)
+{
+	struct probe_run *run = contrast->run;
+	struct channel *channel = contrast->peer;
+	struct error error = { 0 };
+	int64_t deadline = run_now(run) + LIMIT_MS * INT64_C(1000000);
+	struct stream_message stream = { .type = "stream", .bytes = num((int64_t)bytes), .serial = num(serial) };
+	struct streamed_message streamed = { 0 };
+	int result = channel_send(channel, &stream_record, &stream, deadline, &error);
+	int64_t start = run_now(run);
+	result = result ? result : channel_send_bytes(channel, contrast->source, bytes, deadline);
+	times->returned = run_now(run) - start;
+	result = result ? result : await_acknowledgement(contrast, start, deadline, &times->acknowledged);
+	result = result ? result : channel_expect(channel, "streamed", &streamed_record, &streamed, deadline, &error);
+	const struct clock_offset *clock = run_evidence(run)->clock;
+	if (clock && streamed.received_ns.known)
+		times->received = num(streamed.received_ns.value - clock->offset_ns.value - start);
+	times->verified = streamed.verified == FLAG_YES;
+	return result;
+}
+
+int contrast_answer(struct channel *channel, const struct layout *layout, const struct incoming *incoming,
+        int64_t deadline_ns, struct error *error)
+{
+	struct stream_message stream = { 0 };
+	int result = channel_read(channel, incoming, &stream_record, &stream, error);
+	if (result)
+		return result;
+	/* No more than a peer may write into the buffer that it was granted. */
+	bool sane = stream.bytes.known && stream.bytes.value > 0 &&
+	            stream.bytes.value <= (int64_t)layout_largest(layout) && stream.serial.known &&
+	            stream.serial.value >= 0 && stream.serial.value < TRANSFERS_LIMIT;
+	if (!sane)
+		return error_say(error, -EPROTO, "the peer announces a stream that no probe sends");
+	size_t bytes = (size_t)stream.bytes.value;
+	autofree unsigned char *memory = malloc(bytes);
+	if (!memory)
+		return error_set(error, -ENOMEM, "%zu bytes over TCP", bytes);
+	result = channel_receive_bytes(channel, memory, bytes, deadline_ns);
+	if (result)
+		return error_set(error, result, "%zu bytes over TCP", bytes);
+	struct streamed_message streamed = { .type = "streamed", .received_ns = num(run_now(channel->run)) };
+	streamed.verified =
+	        flag(payload_check(memory, bytes, layout->seed, (uint32_t)stream.serial.value) == PAYLOAD_RIGHT);
+	return channel_send(channel, &streamed_record, &streamed, deadline_ns, error);
+}
+
+static int transfer_here(const struct contrast *contrast, size_t bytes, struct times *times)
 {
 	int64_t start = run_now(contrast->run), deadline = start + LIMIT_MS * INT64_C(1000000);
 	size_t sent = 0, received = 0;
@@ -95,7 +146,7 @@ static int transfer(const struct contrast *contrast, size_t bytes, struct times 
 		if (run_now(contrast->run) > deadline)
 			return -ETIMEDOUT;
 	}
-	times->received = run_now(contrast->run) - start;
+	times->received = num(run_now(contrast->run) - start);
 	return result ? result : await_acknowledgement(contrast, start, deadline, &times->acknowledged);
 }
 
@@ -107,8 +158,21 @@ static int by_value(const void *a, const void *b)
 
 static struct num median(int64_t *values, uint32_t count)
 {
+	if (!count)
+		return (struct num){ 0 };
 	qsort(values, count, sizeof(*values), by_value);
 	return num(percentile(values, count, 50));
+}
+
+static int run_one(const struct contrast *contrast, const struct layout *layout, size_t bytes, uint32_t serial,
+        struct times *times)
+{
+	payload_fill(contrast->source, bytes, layout->seed, serial);
+	if (contrast->peer)
+		return transfer_to_peer(contrast, bytes, serial, times);
+	int result = transfer_here(contrast, bytes, times);
+	times->verified = payload_check(contrast->target, bytes, layout->seed, serial) == PAYLOAD_RIGHT;
+	return result;
 }
 
 static int run_size(const struct contrast *contrast, const struct layout *layout, uint32_t series)
@@ -116,26 +180,27 @@ static int run_size(const struct contrast *contrast, const struct layout *layout
 	enum { RETURNED, RECEIVED, ACKNOWLEDGED, KINDS };
 	int64_t values[KINDS][TRANSFERS_LIMIT];
 	size_t bytes = layout->series[series].bytes;
-	uint32_t count = layout->count < TRANSFERS_LIMIT ? layout->count : TRANSFERS_LIMIT;
+	uint32_t count = layout->count < TRANSFERS_LIMIT ? layout->count : TRANSFERS_LIMIT, received = 0;
 	bool verified = true;
 	for (uint32_t i = 0; i < count; i++) {
 		struct times times = { 0 };
-		payload_fill(contrast->source, bytes, layout->seed, i);
-		int result = transfer(contrast, bytes, &times);
+		int result = run_stopped(contrast->run) ? -EINTR : run_one(contrast, layout, bytes, i, &times);
 		if (result)
 			return result;
-		verified &= payload_check(contrast->target, bytes, layout->seed, i) == PAYLOAD_RIGHT;
+		verified &= times.verified;
 		values[RETURNED][i] = times.returned;
-		values[RECEIVED][i] = times.received;
 		values[ACKNOWLEDGED][i] = times.acknowledged;
+		if (times.received.known)
+			values[RECEIVED][received++] = times.received.value;
 	}
 	struct tcp_transfer *kept = list_add(contrast->run->arena, &run_evidence(contrast->run)->tcp_transfers);
 	if (!kept)
 		return -ENOMEM;
 	*kept = (struct tcp_transfer){ .bytes = num((int64_t)bytes),
 		.samples = num(count),
+		.to_peer = flag(contrast->peer != NULL),
 		.returned_ns = median(values[RETURNED], count),
-		.received_ns = median(values[RECEIVED], count),
+		.received_ns = median(values[RECEIVED], received),
 		.acknowledged_ns = median(values[ACKNOWLEDGED], count),
 		.verified = flag(verified) };
 	return 0;
@@ -143,13 +208,13 @@ static int run_size(const struct contrast *contrast, const struct layout *layout
 
 static int run_all(struct contrast *contrast, const struct layout *layout)
 {
-	autoclose int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	autoclose int listening = contrast->peer ? -1 : socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	size_t largest = layout_largest(layout);
 	contrast->source = malloc(largest);
 	contrast->target = malloc(largest);
 	if (!contrast->source || !contrast->target)
 		return -ENOMEM;
-	int result = listening < 0 ? -errno : connect_ends(listening, contrast->ends);
+	int result = contrast->peer ? 0 : listening < 0 ? -errno : connect_ends(listening, contrast->ends);
 	for (uint32_t i = 0; i < layout->series_count && !result; i++) {
 		run_enter(contrast->run, "the same bytes over TCP", LIMIT_MS * TRANSFERS_LIMIT);
 		result = run_size(contrast, layout, i);
@@ -158,9 +223,9 @@ static int run_all(struct contrast *contrast, const struct layout *layout)
 	return result;
 }
 
-void contrast_run(struct probe_run *run, const struct layout *layout)
+void contrast_run(struct probe_run *run, const struct layout *layout, struct channel *peer)
 {
-	struct contrast contrast = { .run = run, .ends = { -1, -1 } };
+	struct contrast contrast = { .run = run, .peer = peer, .ends = { -1, -1 } };
 	int result = run_all(&contrast, layout);
 	if (result)
 		report_missing(&run->report, "tcp_transfers", "host", result, NULL);

@@ -75,6 +75,20 @@ static const struct field error_fields[] = {
 };
 RECORD(error_message_record, error_message, error_fields);
 
+static const struct field stream_fields[] = {
+	TYPE(stream_message),
+	FIELD(NUMBER, struct stream_message, bytes, "payload that follows"),
+	FIELD(NUMBER, struct stream_message, serial, "number of the payload"),
+};
+RECORD(stream_record, stream_message, stream_fields);
+
+static const struct field streamed_fields[] = {
+	TYPE(streamed_message),
+	FIELD(NUMBER, struct streamed_message, received_ns, "when all of it was there"),
+	FIELD(FLAG, struct streamed_message, verified, "it is right"),
+};
+RECORD(streamed_record, streamed_message, streamed_fields);
+
 static const struct field plain_fields[] = { TYPE(plain_message) };
 RECORD(plain_record, plain_message, plain_fields);
 

@@ -14,6 +14,8 @@
  *	               ←    ok          the payload, as the target found it
  *	ask            →                also after a failure
  *	               ←    evidence    all that the target recorded
+ *	stream         →                with --tcp: so many bytes of payload follow as they are
+ *	               ←    streamed    when they were all there, and whether they are right
  *	bye            →
  *
  * Either may send "error" and say what went wrong; after that the target still answers "ask".
@@ -79,12 +81,24 @@ struct error_message {
 	const char *text;
 };
 
+struct stream_message {
+	const char *type;
+	struct num bytes;  /* behind this message */
+	struct num serial; /* of the payload */
+};
+
+struct streamed_message {
+	const char *type;
+	struct num received_ns; /* on the target's clock */
+	enum flag verified;
+};
+
 struct plain_message { /* ready, alive, bye; and the head of each other */
 	const char *type;
 };
 
 extern const struct record hello_record, offer_record, clock_message_record, posted_record, ok_record,
-        evidence_message_record, error_message_record, plain_record;
+        evidence_message_record, error_message_record, stream_record, streamed_record, plain_record;
 
 /* Is what an initiator asks for within the limits? 0, or a negative errno with `error`. */
 int hello_check(const struct hello_message *hello, struct error *error);

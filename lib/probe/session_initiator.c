@@ -319,8 +319,14 @@ static void fetch_evidence(struct initiator *initiator, bool hello_sent, const s
 	}
 	adopt_evidence(run, &answer.evidence);
 	apply_landings(initiator, (const struct list *)&answer.landings);
+}
+
+static void say_bye(struct initiator *initiator)
+{
 	struct plain_message bye = { .type = "bye" };
-	channel_send(&initiator->channel, &plain_record, &bye, run_now(run), &error);
+	struct error ignored;
+	if (!initiator->channel.closed)
+		channel_send(&initiator->channel, &plain_record, &bye, run_now(initiator->run), &ignored);
 }
 
 /* ---- RoCE LAG ---- */
@@ -446,7 +452,9 @@ static int run_initiator(struct initiator *initiator, struct error *error)
 	session_device(run, &initiator->endpoint);
 	transfer_finish(&initiator->transfer);
 	if (!result && run->document.request.tcp == FLAG_YES && !run->outer)
-		contrast_run(run, &initiator->layout);
+		contrast_run(run, &initiator->layout, &initiator->channel);
+	if (hello_sent)
+		say_bye(initiator);
 	return result;
 }
 

@@ -151,7 +151,7 @@ static int run_pair(struct pair *pair, struct error *error)
 	session_device(run, &pair->initiator);
 	transfer_finish(&pair->transfer);
 	if (!result && run->document.request.tcp == FLAG_YES && !run->outer)
-		contrast_run(run, &pair->layout);
+		contrast_run(run, &pair->layout, NULL);
 	if (!pair->lag_member && pair->transfer.posted)
 		try_members(pair);
 	return result;

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "probe/channel.h"
 #include "probe/cm.h"
+#include "probe/contrast.h"
 #include "probe/counters.h"
 #include "probe/drill.h"
 #include "probe/endpoint.h"
@@ -214,6 +215,9 @@ static int answer(struct service *service, struct error *error)
 		result = answer_done(service, &incoming, error);
 	else if (!strcmp(incoming.type, "ask"))
 		result = answer_ask(service, &incoming, error);
+	else if (!strcmp(incoming.type, "stream") && service->prepared)
+		result = contrast_answer(
+		        &service->channel, &service->layout, &incoming, deadline_in(service, SEND_MS), error);
 	else if (!strcmp(incoming.type, "bye"))
 		result = 1;
 	else if (strcmp(incoming.type, "alive") != 0)

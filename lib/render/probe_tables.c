@@ -190,7 +190,10 @@ static void say_contrast(const struct out *out)
 	char text[4][DURATION_TEXT_SIZE];
 	if (!out->evidence->tcp_transfers.count)
 		return;
-	say(out, "\nThe same bytes over TCP inside this host (medians; no network is in it):\n");
+	bool to_peer = out->evidence->tcp_transfers.items[0]->to_peer == FLAG_YES;
+	say(out, "\nThe same bytes over TCP %s:\n",
+	        to_peer ? "to the peer (medians; on the connection of the exchange, in small segments)"
+	                : "inside this host (medians; no network is in it)");
 	say(out, "  %10s %16s | %16s %16s %16s\n", "bytes", "RDMA completed", "send() returned", "recv() has all",
 	        "acknowledged");
 	list_each(tcp, &out->evidence->tcp_transfers)
@@ -198,6 +201,11 @@ static void say_contrast(const struct out *out)
 		        time_or_dash(rdma_total(out, tcp->bytes.value), text[0]),
 		        time_or_dash(tcp->returned_ns, text[1]), time_or_dash(tcp->received_ns, text[2]),
 		        time_or_dash(tcp->acknowledged_ns, text[3]), tcp->verified == FLAG_NO ? "  wrong bytes" : "");
+	if (to_peer)
+		say(out, "  recv() is the peer's, by the offset of the clocks. TCP takes other queues and filters than "
+		         "RoCE: "
+		         "that it arrives\n"
+		         "  clears nothing.\n");
 	say(out, "  Copies: TCP's kernel copies in send() and once more in recv(); RDMA's device reads the source and "
 	         "writes the\n"
 	         "  target itself. The source is free when send() returns, with RDMA when the completion was taken. "

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 static bool both_differ(struct num a, struct num b)
 {
@@ -23,12 +24,30 @@ static enum layer program_of(const struct judge *judge, int side)
 
 /* ---- set-up ---- */
 
+static bool judge_on_demand(struct judge *judge)
+{
+	const struct failed_step *step = &judge->step;
+	const struct endpoint_facts *end = endpoint(judge, step->side);
+	if (end->odp != FLAG_NO || !text_has(end->mr_access, "on-demand"))
+		return false;
+	because(judge, "%s%s failed: %s (errno %" PRId64 ")", step->name,
+	        step->side == SIDE_REMOTE ? " on the peer" : "", strerror((int)step->error), step->error);
+	because(judge, "on-demand paging was asked for, and the device does not offer it for reliable connections");
+	summarize(judge, "the buffer was to be paged in on demand, and the device does not offer that");
+	next_step(judge, "register pinned memory, or take a device that offers on-demand paging (ibv_devinfo -v)");
+	return likely(judge, OUTCOME_NOT_RUN, program_of(judge, step->side), 0);
+}
+
 /* What a peer may write to, the program itself must be allowed to write to (IBTA 10.6.3.1; kernel,
  * ib_check_mr_access()). */
 bool rule_region(struct judge *judge)
 {
 	const struct failed_step *step = &judge->step;
-	if (!step->name || judge->posted || !text_has(step->name, "reg_mr") || step->error != EINVAL)
+	if (!step->name || judge->posted || !text_has(step->name, "reg_mr"))
+		return false;
+	if ((step->error == EOPNOTSUPP || step->error == EINVAL) && judge_on_demand(judge))
+		return true;
+	if (step->error != EINVAL)
 		return false;
 	const char *access = endpoint(judge, step->side)->mr_access;
 	bool written_to = text_has(access, "remote-write") || text_has(access, "remote-atomic");

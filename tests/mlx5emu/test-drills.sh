@@ -38,7 +38,7 @@ done < <(drills_table)
 drill drain-before-rearm 1 "(v['outcome'], v['layer'], v['confidence']) == ('stalled', 'application', 'confirmed')" \
 	--device mlx5_0:edge
 "$run" --device mlx5_0:edge "$RDMADIAG" probe -j --wait event --count 50 --batch 4 --qps 2 >"$document" 2>"$scratch/out"
-status=$? python3 "$here/../guest/probe-holds.py" "$document" "v['outcome'] == 'ok' and s == 0 and len(o) > 0" >>"$scratch/out" 2>&1
+status=$? python3 "$here/../guest/holds.py" probe "v['outcome'] == 'ok' and s == 0 and len(o) > 0" "$document" >>"$scratch/out" 2>&1
 ok $? "there the right order misses nothing" "$scratch/out"
 
 finish

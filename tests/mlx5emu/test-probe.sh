@@ -197,7 +197,11 @@ for op in write send read; do
 done
 probe "on-demand paging is in the rights" ok "--device mlx5_0:odp" "--registration odp" \
 	"evidence.local.mr_access=local-write on-demand"
-probe "on-demand paging of a device without" not-run "" "--registration odp" evidence.local.odp=false
+# ---- the same bytes over TCP
+t=evidence.tcp_transfers
+peers "the same bytes over TCP go to the peer" ok "" "" "--tcp --size 64,300000 --count 3" $t.0.to_peer=true $t.0.samples=3 \
+	$t.0.verified=true $t.1.bytes=300000 $t.1.verified=true verdict.confidence=confirmed
+probe "the same bytes over TCP stay here without one" ok "$two" "$between --tcp --size 64" $t.0.to_peer=false $t.0.verified=true
 
 # ---- errors, and things that heal
 for fault in drop drop:resp no-ack error:15:81; do
@@ -220,6 +224,11 @@ probe "corrupt, without a completion of its own" corrupt "$two --fault corrupt:t
 probe "the payload landed, and no ACK timer expired" stalled "$two --no-devx --unprivileged --fault no-cqe" "$between --timeout 4500" \
 	'verdict.candidates=["platform", "device"]'
 probe "set-up refused" not-run "--fault command-fail:create_cq:12" ""
+"$run" "$RDMADIAG" probe --registration odp -j >"$scratch/without" 2>"$scratch/out"
+status=$? python3 "$here/../guest/holds.py" probe \
+	"s == 1 and e['local']['odp'] is False and (v['outcome'], v['layer'], v['confidence']) == ('not-run', 'application', 'likely')" \
+	"$scratch/without" >>"$scratch/out" 2>&1
+ok $? "on-demand paging of a device without" "$scratch/out"
 "$run" --device mlx5_0:odp "$RDMADIAG" probe --buffer-node all --size 64 -j >"$scratch/places" 2>"$scratch/out"
 python3 - "$scratch/places" <<'END' >>"$scratch/out" 2>&1
 import json, sys
