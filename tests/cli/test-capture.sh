@@ -33,6 +33,10 @@ done
 (cd "$dir" && tar -caf one.tar.gz capture)
 status_is 0 "an archive of the directory itself" "$RDMADIAG" topo --from "$dir/one.tar.gz"
 
+mkdir -p "$dir/bare/class"
+status_is 3 "a host without RDMA devices" env SYSFS_PATH="$dir/bare" "$RDMADIAG" capture -j "$dir/of-bare"
+like "$output" '"what":"devices","subject":"host","errno":19' "has a snapshot that says so"
+unlike "$(SYSFS_PATH=$dir/described/sys "$RDMADIAG" capture -j "$dir/again")" '"what":"devices"' "and none else does"
 status_is 3 "a directory with something in it is not written" "$RDMADIAG" capture "$dir/capture"
 like "$errors" "capture: .*new or empty directory" "and it says why"
 status_is 3 "with -j there is a document" "$RDMADIAG" capture -j "$dir/capture"

@@ -41,10 +41,19 @@ static void an_empty_model_is_all_unknown(void **state)
 static void numbers_without_a_name_are_unknown(void **state)
 {
 	(void)state;
-	struct verdict verdict = { .outcome = OUTCOME_COUNT, .layer = LAYER_COUNT + 40 };
-	char *text = compact(&verdict_record, &verdict);
-	assert_non_null(strstr(text, "{\"outcome\":null,\"layer\":null,"));
-	free(text);
+	static const char *const names[] = { "none", "one", "behind the last" };
+	static const struct field fields[] = { { .key = "x", .type = FIELD_ENUM, .names = names, .names_count = 2 } };
+	static const struct record record = { .fields = fields, .count = 1, .size = sizeof(int) };
+	static const struct {
+		int value;
+		const char *expected;
+	} values[] = { { 0, "{\"x\":\"none\"}\n" }, { 1, "{\"x\":\"one\"}\n" }, { 2, "{\"x\":null}\n" },
+		{ -1, "{\"x\":null}\n" } };
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		char *text = compact(&record, &values[i].value);
+		assert_string_equal(text, values[i].expected);
+		free(text);
+	}
 }
 
 static void rates_keep_their_fraction(void **state)
