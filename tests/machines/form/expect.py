@@ -2,11 +2,19 @@
 """What must hold of rdmadiag's output on a described machine, written by hand in the description."""
 
 import fnmatch
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
 import shlex
 import subprocess
+
+# The validator is a program; its name has no suffix to import it by.
+SCHEMA = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../schema/validate")
+loader = importlib.machinery.SourceFileLoader("validate", SCHEMA)
+validate = importlib.util.module_from_spec(importlib.util.spec_from_loader("validate", loader))
+loader.exec_module(validate)
 
 SELECTORS = ("name", "number", "id", "index", "address", "device", "consumer", "ifindex", "kind")
 
@@ -17,6 +25,7 @@ class Program:
     def __init__(self, binary, snapshot, substitute=None):
         self.binary, self.snapshot, self.results = binary, snapshot, {}
         self.substitute = substitute or (lambda word: word)
+        self.documents = {}
 
     def run(self, command, *options):
         key = (command, options)
@@ -33,11 +42,16 @@ class Program:
         return self.results[key]
 
     def document(self, command):
-        result = self.run(command, "-j")
-        try:
-            return json.loads(result.stdout)
-        except ValueError:
-            return None
+        """The document, and what of it does not fit its schema."""
+        if command not in self.documents:
+            result = self.run(command, "-j")
+            try:
+                document = json.loads(result.stdout)
+                schema = validate.schema_of(self.binary, document)
+                self.documents[command] = document, next(validate.check(document, schema, schema, "document"), None)
+            except ValueError:
+                self.documents[command] = None, None
+        return self.documents[command]
 
 
 def matches(item, selector):
@@ -121,7 +135,9 @@ def judge(expectation, program):
     needs = (expectation.path, expectation.finding, expectation.no_finding, expectation.missing)
     if all(part is None for part in needs):
         return None
-    document = program.document(command)
+    document, wrong = program.document(command)
+    if wrong:
+        return f"does not fit its schema: {wrong}"
     if document is None:
         result = program.run(command, "-j")
         return f"no JSON document, exit status {result.returncode}: {result.stderr.strip()[:200]}"
