@@ -78,6 +78,9 @@ mkdir -p "$port/hw_counters"
 echo 5 >"$port/hw_counters/local_ack_timeout_err"
 echo 7 >"$port/hw_counters/rx_write_requests"
 echo 5 >"$port/hw_counters/packet_seq_err"
+other=$(readlink -f "$arm/sys/class/infiniband/mlx5_1")/ports/1
+mkdir -p "$other/counters"
+echo 1 >"$other/counters/link_downed"
 SYSFS_PATH=$arm/sys "$RDMADIAG" check --interval 4 -j >"$dir/interval.json" 2>/dev/null &
 # the first look is over when it sleeps
 for _ in $(seq 100); do
@@ -86,12 +89,19 @@ for _ in $(seq 100); do
 done
 echo 8 >"$port/hw_counters/local_ack_timeout_err"
 echo 9 >"$port/hw_counters/rx_write_requests"
+echo 2 >"$other/counters/link_downed"
+echo "4: ACTIVE" >"$port/state"
 wait $!
 rising() { python3 -c 'import json, sys
 for f in json.load(open(sys.argv[1]))["findings"]:
     if f["id"] == "counter-rising": print(f["subject"], f["severity"], f["message"], [e["value"] for e in f["evidence"]])' "$1"; }
 is "$(rising "$dir/interval.json")" "mlx5_0/1 warning local_ack_timeout_err rose by 3 in 4 s ['5', '8']" \
 	"--interval: the counter that rose, and no other"
+flapping() { python3 -c 'import json, sys
+for f in json.load(open(sys.argv[1]))["findings"]:
+    if f["id"] == "port-flapping": print(f["subject"], f["severity"], f["message"], [e["value"] for e in f["evidence"]], end=";")' "$1"; }
+is "$(flapping "$dir/interval.json")" "mlx5_0/1 warning the port went from DOWN to ACTIVE while it was looked at ['DOWN', 'ACTIVE'];mlx5_1/1 \
+warning link_downed rose by 1 in 4 s: the link went down or came up ['1', '2'];" "--interval: ports that went down or came up"
 
 "$RDMADIAG" check -j --from "$arm" >"$dir/check.json"
 ok "the document fits its schema" "$here/../schema/validate" "$RDMADIAG" "$dir/check.json"

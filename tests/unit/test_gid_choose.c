@@ -5,6 +5,11 @@
 #include "gid/diff.h"
 #include "gid/nccl_conf.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #define MAC "02:00:5e:10:00:02"
 #define LINK_LOCAL "fe80::5eff:fe10:2"
 #define V1 GID_TYPE_ROCE_V1
@@ -350,6 +355,59 @@ static void test_nccl_files(void **state)
 	fixture_free(&f);
 }
 
+static void write_text(const char *directory, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The first line of what is read of this host with these variables; NULL: nothing. */
+static void nccl_reads(char **variables, const char *first)
+{
+	struct host *host = host_new();
+	struct origin *origin = origin_live();
+	assert_true(host && origin);
+	struct strings lines = { 0 };
+	const struct gid_environment environment = { .variables = variables };
+	assert_int_equal(nccl_conf_read(origin, host->arena, &environment, &lines), 0);
+	if (first)
+		assert_string_equal(lines.items[0], first);
+	else
+		assert_int_equal(lines.count, 0);
+	origin_close(origin);
+	host_free(host);
+}
+
+/* The file that NCCL_CONF_FILE names instead of that in the home directory; none of the system is here. */
+static void test_places_of_nccl_files(void **state)
+{
+	(void)state;
+	char directory[] = "/tmp/rdmadiag-nccl.XXXXXX", home[PATH_MAX], named[PATH_MAX];
+	if (!access("/etc/nccl.conf", F_OK))
+		skip();
+	assert_non_null(mkdtemp(directory));
+	snprintf(home, sizeof(home), "HOME=%s", directory);
+	snprintf(named, sizeof(named), "NCCL_CONF_FILE=%s/other", directory);
+	char *nothing[] = { NULL }, *at_home[] = { home, NULL }, *both[] = { home, named, NULL };
+	nccl_reads(nothing, NULL);
+	nccl_reads(at_home, NULL);
+	write_text(directory, ".nccl.conf", "NCCL_IB_GID_INDEX=5\n");
+	nccl_reads(at_home, "NCCL_IB_GID_INDEX=5");
+	nccl_reads(both, NULL); /* it is not there, and the other one is not looked at */
+	write_text(directory, "other", "# for one job\nNCCL_IB_GID_INDEX=7\n");
+	nccl_reads(both, "NCCL_IB_GID_INDEX=7");
+	nccl_reads(nothing, NULL);
+	static const char *const files[] = { ".nccl.conf", "other", "" };
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(home, sizeof(home), "%s/%s", directory, files[i]);
+		assert_int_equal(remove(home), 0);
+	}
+}
+
 /* Up to 6.28 a higher version replaces a lower one, whatever its family. */
 static void test_perftest_of_before(void **state)
 {
@@ -601,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_infiniband_with_flid),
 		cmocka_unit_test(test_nccl_environment),
 		cmocka_unit_test(test_nccl_files),
+		cmocka_unit_test(test_places_of_nccl_files),
 		cmocka_unit_test(test_mooncake_of_before),
 		cmocka_unit_test(test_mooncake_of_before_wants_a_netdev),
 		cmocka_unit_test(test_ucx_of_before),
