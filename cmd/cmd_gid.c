@@ -56,7 +56,7 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	if (!result && look->nccl_conf) {
 		struct gid_environment environment = { .variables = environ };
 		*look->nccl_conf = (struct strings){ 0 };
-		result = nccl_conf_read(origin, host->arena, &environment, look->nccl_conf);
+		result = nccl_conf_read(host->arena, &environment, look->nccl_conf);
 	}
 	return result;
 }

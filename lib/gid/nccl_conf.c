@@ -2,6 +2,7 @@
 #include "gid/nccl_conf.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "gid/choose.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int nccl_conf_parse(struct arena *arena, const char *text, struct strings *lines)
 {
@@ -27,42 +27,29 @@ int nccl_conf_parse(struct arena *arena, const char *text, struct strings *lines
 	return result;
 }
 
-static int read_file(struct origin *origin, struct arena *arena, const char *path, struct strings *lines)
+/* The process's own files, as its environment is; an origin has the machine's. Relative names as NCCL opens them. */
+static int read_named(struct arena *arena, const char *path, struct strings *lines)
 {
 	autofree char *text = NULL;
 	size_t length;
-	while (*path == '/') /* paths of an origin begin at its root */
-		path++;
-	int result = origin_read_all(origin, path, &text, &length);
+	struct error error = { 0 };
+	int result = file_read(path, &text, &length, &error);
 	if (result)
 		return result == -ENOMEM ? result : 0;
 	return nccl_conf_parse(arena, text, lines);
 }
 
-/* Relative to the working directory, as NCCL opens it. */
-static int read_named(struct origin *origin, struct arena *arena, const char *name, struct strings *lines)
-{
-	char path[2 * PATH_MAX], directory[PATH_MAX];
-	if (*name == '/')
-		return read_file(origin, arena, name, lines);
-	if (!getcwd(directory, sizeof(directory)))
-		return 0;
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return read_file(origin, arena, path, lines);
-}
-
-int nccl_conf_read(
-        struct origin *origin, struct arena *arena, const struct gid_environment *environment, struct strings *lines)
+int nccl_conf_read(struct arena *arena, const struct gid_environment *environment, struct strings *lines)
 {
 	const char *named = gid_environment_get(environment, "NCCL_CONF_FILE");
 	const char *home = gid_environment_get(environment, "HOME");
 	char path[PATH_MAX];
 	int result = 0;
 	if (named && *named) {
-		result = read_named(origin, arena, named, lines);
+		result = read_named(arena, named, lines);
 	} else if (home) {
 		snprintf(path, sizeof(path), "%s/.nccl.conf", home);
-		result = read_named(origin, arena, path, lines);
+		result = read_named(arena, path, lines);
 	}
-	return result ? result : read_file(origin, arena, "etc/nccl.conf", lines);
+	return result ? result : read_named(arena, "/etc/nccl.conf", lines);
 }

@@ -9,14 +9,12 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "origin/origin.h"
 
 struct gid_environment;
 
 /* Appends the lines that set something, in the order of their weight. 0 or -ENOMEM; files that are not there are none.
  */
-int nccl_conf_read(
-        struct origin *origin, struct arena *arena, const struct gid_environment *environment, struct strings *lines);
+int nccl_conf_read(struct arena *arena, const struct gid_environment *environment, struct strings *lines);
 /* The same for the text of one file. */
 int nccl_conf_parse(struct arena *arena, const char *text, struct strings *lines);
 

@@ -78,6 +78,10 @@ document "--device mlx5_0:gid=198.51.100.7" gid --explain
 holds "an address that no netdev has is stale" '[e["state"] for e in d["entries"] if e["ip"] == "198.51.100.7"] == ["stale"] * 2'
 holds "… and not advised" '[c["index"] for c in d["choices"] if c["consumer"] == "rdmadiag"][0] not in
 	[e["index"] for e in d["entries"] if e["ip"] == "198.51.100.7"]'
+printf 'NCCL_IB_GID_INDEX=1\n' >"$scratch/.nccl.conf"
+HOME=$scratch document "" gid --explain
+holds "NCCL's file in the home directory is read" '[c["index"] for c in d["choices"] if c["consumer"] == "nccl"] == [1] and
+	"NCCL_IB_GID_INDEX=1" in [c["reason"] for c in d["choices"] if c["consumer"] == "nccl"][0]'
 if unshare -rn true 2>/dev/null; then
 	document "--netns --device mlx5_0 --device mlx5_1" gid --explain
 	holds "veth pairs: the RoCE v2 GID of the IPv4 address is advised" '[[e for e in d["entries"] if e["device"] == c["device"]
