@@ -362,6 +362,33 @@ static void tell_buffer(struct judge *judge)
 		        node.value);
 }
 
+/* Where no rule named an observation that is missing: what would clear or convict each layer that is left. */
+static void tell_separation(struct judge *judge)
+{
+	static const char *const observations[LAYER_COUNT] = {
+		[LAYER_CONFIGURATION] =
+		        "what is set on the hosts: limits, permissions, GIDs, MTUs, filters, partitions "
+		        "(rdmadiag check on both)",
+		[LAYER_APPLICATION] =
+		        "what the program asked for, beside what it was given: keys, lengths, flags, order",
+		[LAYER_PROVIDER] = "whether another version of the provider library does the same",
+		[LAYER_KERNEL] = "what the kernel did meanwhile: its log, and its trace of the call",
+		[LAYER_PLATFORM] = "PCIe, IOMMU and interrupts: AER counters, IOMMU faults and the kernel log",
+		[LAYER_DEVICE] = "the adapter's own account: health reporters and firmware messages",
+		[LAYER_NETWORK] = "the wire counters of both adapters, and the drops of the switches between them",
+		[LAYER_REMOTE_DEVICE] =
+		        "the account of the peer's adapter: counters, health reporters, firmware messages",
+		[LAYER_REMOTE_APPLICATION] =
+		        "what the peer's program did: its queue pair, its receives, the rights it gave",
+	};
+	const struct verdict *verdict = judge->verdict;
+	if (verdict->layer != LAYER_UNDETERMINED || verdict->not_observed.count)
+		return;
+	for (int i = LAYER_CONFIGURATION; i < LAYER_UNDETERMINED; i++)
+		if (strings_contain(&verdict->candidates, layer_names[i]))
+			not_observed(judge, "%s", observations[i]);
+}
+
 static void tell_contradiction(struct judge *judge)
 {
 	if (!judge->contradiction)
@@ -405,6 +432,7 @@ static bool nothing_known(struct judge *judge)
 	        : interrupted && alone ? "interrupted before a peer came"
 	        : interrupted          ? "interrupted before anything was posted"
 	                               : "nothing was posted, and the record does not say why");
+	because(judge, "the record holds no request with an end, and no step that failed");
 	next_step(judge, interrupted ? "run it again and let it come to its end"
 	                             : "run the probe again and keep the whole document (-j)");
 	return undetermined(judge, outcome, 0);
@@ -450,6 +478,7 @@ void verdict_judge(const struct probe_request *request, const struct evidence *e
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && !rules[i](&judge); i++)
 		;
 	advise_at_least(&judge);
+	tell_separation(&judge);
 	tell_contradiction(&judge);
 	tell_interruption(&judge);
 	tell_control(&judge);

@@ -92,8 +92,11 @@ static void judge_document(const char *where, json_object *document, json_object
 	verdict_judge(&probe->request, &probe->evidence, &report, arena, &probe->verdict);
 	const struct verdict *verdict = &probe->verdict;
 	assert_non_null(verdict->summary);
-	assert_true(verdict->because.count > 0 || verdict->outcome == OUTCOME_STALLED ||
-	            verdict->outcome == OUTCOME_FAILED || verdict->outcome == OUTCOME_NOT_RUN);
+	assert_true(verdict->because.count > 0);
+	/* Who names nobody says what was not seen, and where to look next. */
+	if (verdict->layer == LAYER_UNDETERMINED &&
+	        (!verdict->candidates.count || !verdict->not_observed.count || !verdict->next_steps.count))
+		fail_msg("%s: candidates, what was not seen or a next step is missing", where);
 	expect_name(where, "outcome", outcome_names[verdict->outcome], text_of(expect, "outcome"));
 	expect_name(where, "layer", layer_names[verdict->layer], text_of(expect, "layer"));
 	expect_name(where, "confidence", confidence_names[verdict->confidence], text_of(expect, "confidence"));
