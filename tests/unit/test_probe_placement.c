@@ -56,6 +56,11 @@ static void a_difference_below_the_noise_is_not(void **state)
 	/* All of one above all of the other, but by less than either spreads. */
 	const int64_t near[] = { 1000, 1100, 1050, 1020, 1080, 1040 }, far[] = { 1101, 1190, 1150, 1120, 1180, 1104 };
 	assert_int_equal(differs(near, far, 6), FLAG_NO);
+	/* Nor by just as much: the medians are 100 apart, and one of them spreads over 100. */
+	const int64_t low[] = { 900, 1000, 1000, 1000, 1000, 1000 }, high[] = { 1100, 1100, 1100, 1100, 1100, 1100 };
+	assert_int_equal(differs(low, high, 6), FLAG_NO);
+	const int64_t higher[] = { 1101, 1101, 1101, 1101, 1101, 1101 };
+	assert_int_equal(differs(low, higher, 6), FLAG_YES);
 	/* A large one of two runs each can be chance. */
 	const int64_t few[] = { 1000, 1001 }, other[] = { 2000, 2001 };
 	assert_int_equal(differs(few, other, 2), FLAG_NO);
