@@ -487,6 +487,15 @@ static void test_ucx_of_before(void **state)
 	fixture_free(&f);
 }
 
+static struct gid_choice choice_of_mooncake(struct fixture *f)
+{
+	judge(f);
+	struct gid_port port = gid_port_of(f->host, &f->document, f->table);
+	struct gid_choice choice = { 0 };
+	gid_choose_mooncake(f->host->arena, &port, NULL, &choice);
+	return choice;
+}
+
 /* 0.3.11 stopped at the first empty slot, and took IPv4 whatever its range. */
 static void test_mooncake_of_before(void **state)
 {
@@ -495,10 +504,7 @@ static void test_mooncake_of_before(void **state)
 	add_pair(&f, 0, LINK_LOCAL, "eth0");
 	add_pair(&f, 2, "10.9.0.6", "eth0");
 	add_pair(&f, 5, "2001:db8::6", "eth0");
-	judge(&f);
-	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
-	struct gid_choice choice = { 0 };
-	gid_choose_mooncake(f.host->arena, &port, NULL, &choice);
+	struct gid_choice choice = choice_of_mooncake(&f);
 	assert_true(num_is(choice.index, 6));
 	assert_non_null(strstr(choice.reason, "; 0.3.10 and 0.3.11: 3"));
 	fixture_free(&f);
@@ -511,10 +517,7 @@ static void test_mooncake_of_before_wants_a_netdev(void **state)
 	struct fixture f = roce("eth0", "10.9.0.7/16");
 	add_pair(&f, 0, "10.9.0.6", NULL); /* an address that no netdev has */
 	add_pair(&f, 2, "10.9.0.7", "eth0");
-	judge(&f);
-	struct gid_port port = gid_port_of(f.host, &f.document, f.table);
-	struct gid_choice choice = { 0 };
-	gid_choose_mooncake(f.host->arena, &port, NULL, &choice);
+	struct gid_choice choice = choice_of_mooncake(&f);
 	assert_true(num_is(choice.index, 3));
 	assert_null(strstr(choice.reason, "0.3.10"));
 	fixture_free(&f);

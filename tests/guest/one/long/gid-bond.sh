@@ -20,6 +20,17 @@ choice() {
 	value gid "advised()" "$RDMADIAG" gid -j --explain "$1"
 }
 
+# bond_up [OPTION VALUE]... - bond0 of nic0 and nic1
+bond_up() {
+	ip link add bond0 type bond mode active-backup miimon 100 "$@"
+	ip link set nic0 down
+	ip link set nic1 down
+	ip link set nic0 master bond0
+	ip link set nic1 master bond0
+	ip link set bond0 up
+	wait_carrier bond0
+}
+
 is_active() {
 	[ "$(cat /sys/class/net/bond0/bonding/active_slave)" = "$1" ]
 }
@@ -37,13 +48,7 @@ for e in json.load(sys.stdin)["entries"]:
 
 modules rdma_rxe ib_uverbs bonding
 for policy in none active; do
-	ip link add bond0 type bond mode active-backup miimon 100 fail_over_mac $policy
-	ip link set nic0 down
-	ip link set nic1 down
-	ip link set nic0 master bond0
-	ip link set nic1 master bond0
-	ip link set bond0 up
-	wait_carrier bond0
+	bond_up fail_over_mac $policy
 	echo nic0 >/sys/class/net/bond0/bonding/active_slave
 	ip addr add 192.0.2.6/24 dev bond0
 	rdma link add rxeb type rxe netdev bond0
@@ -84,13 +89,7 @@ for e in json.load(sys.stdin)["entries"]:
 done
 
 # A member's own device: the kernel names the bond in its entries, the port is the member.
-ip link add bond0 type bond mode active-backup miimon 100
-ip link set nic0 down
-ip link set nic1 down
-ip link set nic0 master bond0
-ip link set nic1 master bond0
-ip link set bond0 up
-wait_carrier bond0
+bond_up
 ip addr add 192.0.2.6/24 dev bond0
 rdma link add rxem type rxe netdev nic0
 wait_for 10 test -e /sys/class/infiniband/rxem/ports/1/gids/0
