@@ -21,6 +21,30 @@ static bool is_infiniband_vf(const struct rdma_device *device)
 	return device->function.kind == FUNCTION_VF && device->transport == TRANSPORT_INFINIBAND;
 }
 
+/* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
+static const char *down_advice(const struct port *port)
+{
+	static const struct {
+		const char *state, *advice;
+	} known[] = {
+		{ "POLLING", "No signal of the other end: look at the cable, the transceiver and the switch port." },
+		{ "DISABLED",
+		        "The port is switched off: by its driver, by an administrator here or at the other end." },
+		{ "SLEEP", "The port saves power: by its driver, or by an administrator." },
+		{ "PORT_CONFIGURATION_TRAINING", "The ends do not agree on a link: compare speed, width and FEC of "
+		                                 "both, and look at the cable." },
+		{ "LINK_ERROR_RECOVERY",
+		        "The link has too many errors: look at the cable, the transceiver and the other end." },
+	};
+	const struct netdev *netdev = port_netdev(port);
+	if (netdev && netdev->admin_up == FLAG_NO)
+		return "Its netdev is administratively down: ip link set up.";
+	for (size_t i = 0; port->physical_state && i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(port->physical_state, known[i].state))
+			return known[i].advice;
+	return NULL;
+}
+
 static void check_state(
         const struct rdma_device *device, const struct port *port, const char *subject, struct report *report)
 {
@@ -34,9 +58,7 @@ static void check_state(
 	} else if (is_state(port, "DOWN") && !(is_infiniband_vf(device) && is_zero_guid(device->node_guid))) {
 		finding = check_add(report, "port-down", subject, "the port is DOWN, physical state %s",
 		        port->physical_state ? port->physical_state : "unknown");
-		const struct netdev *netdev = port_netdev(port);
-		if (netdev && netdev->admin_up == FLAG_NO)
-			report_advice(finding, "Its netdev is administratively down: ip link set up.");
+		report_advice(finding, down_advice(port));
 	}
 	report_evidence(report, finding, "RDMA port", "state", "%s", port->state ? port->state : "unknown");
 }
