@@ -20,7 +20,7 @@ VERSION := $(shell cat $(SRC)/VERSION)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-PACKAGES := libibverbs libmlx5 librdmacm libmnl hwloc libarchive json-c
+PACKAGES := libibverbs libmlx5 librdmacm libmnl hwloc smartcols libarchive json-c
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 
 # The set-up runs before anything asks pkg-config, for every target that compiles.

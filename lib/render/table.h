@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text tables: columns by name, cells as text, "-" for what is unknown or not applicable. */
+/* Text tables through libsmartcols: columns by name, cells as text, "-" for what is unknown or not applicable. */
 #ifndef RDMADIAG_RENDER_TABLE_H
 #define RDMADIAG_RENDER_TABLE_H
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 struct table_column {
-	const char *heading; /* lives longer than the table */
+	const char *heading;
 	bool right;  /* aligned to the right */
 	bool shrink; /* may be wrapped when the terminal is narrow; never truncated on a pipe */
 	bool tree;   /* carries the branches of a tree */

@@ -77,7 +77,7 @@ package=$(tail -n 1 <<<"$output")
 is "${package##*/}" "rdmadiag_${version}_$(dpkg --print-architecture).deb" "its name"
 is "$(dpkg-deb -f "$package" Version)" "$version" "the version of the one place"
 depends=$(dpkg-deb -f "$package" Depends)
-for library in libibverbs1 librdmacm1 libmnl0 libjson-c5 libc6 libarchive13 ibverbs-providers libnuma1; do
+for library in libibverbs1 librdmacm1 libmnl0 libsmartcols1 libjson-c5 libc6 libarchive13 ibverbs-providers libnuma1; do
 	like ", $depends" ", ${library%13}[0-9t]*( |,|\$)" "it depends on $library"
 done
 like "$(dpkg-deb -f "$package" Recommends)" "^libhwloc" "and recommends hwloc"
