@@ -43,10 +43,27 @@ static bool was_connected(const struct evidence *evidence)
 	return true;
 }
 
+static bool was_refused(const struct evidence *evidence)
+{
+	bool refused = false;
+	list_each(step, &evidence->resources) {
+		if (step->side != SIDE_LOCAL || !step->step || strcmp(step->step, "ibv_open_device") != 0)
+			continue;
+		if (num_is(step->error, 0))
+			return false;
+		refused |= step->error.known;
+	}
+	return refused;
+}
+
 /* Whatever a record leaves out: what can only be done on an opened device shows that it was opened. */
 static bool was_opened(const struct evidence *evidence)
 {
-	if (evidence->local.qpn.known || evidence->operations.count)
+	if (evidence->operations.count)
+		return true;
+	if (was_refused(evidence))
+		return false;
+	if (evidence->local.qpn.known)
 		return true;
 	list_each(transition, &evidence->transitions)
 		if (transition->side == SIDE_LOCAL)

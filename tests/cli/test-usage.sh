@@ -57,6 +57,19 @@ if [ -z "$(ls /sys/class/infiniband 2>/dev/null)" ]; then
 	status_is 3 "probe without RDMA devices" "$RDMADIAG" probe
 	like "$errors" "no RDMA device" "says what is missing"
 fi
+# A recorded run has the status that the run itself had.
+records=$(dirname "$0")/../evidence
+while read -r wanted name; do
+	status_is "$wanted" "--judge: $name" "$RDMADIAG" probe --judge "$records/$name.json"
+done <<'END'
+0 plain-ok
+1 plain-12-alone
+1 plain-rtr-hangs
+1 plain-cq-err-success
+3 setup-open-eacces
+3 control-refused
+3 plain-null-all
+END
 "$RDMADIAG" --help >/dev/full 2>/dev/null
 is "$?" 3 "a full disk is an error"
 done_testing
