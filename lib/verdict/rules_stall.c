@@ -273,6 +273,11 @@ static bool needs_no_acknowledgement(struct judge *judge)
 	const struct operation *pending = judge->pending;
 	int64_t timeout = ack_timeout_ns(local), end = waiting_end_ns(judge);
 	int64_t waits = timeout < least_ns ? least_ns : timeout;
+	/* The answers to a read are its acknowledgement (IBTA, 9.4.4). */
+	if (pending->opcode == OP_READ && payload_is_right(pending)) {
+		because(judge, "all bytes of the read came back, so the peer has answered it");
+		return true;
+	}
 	if (!payload_is_right(pending) || !no_timer_expired(judge) || !timeout || end < 0 ||
 	        !pending->post_return_ns.known || difference(end, pending->post_return_ns.value) < MANY * waits)
 		return false;
@@ -384,7 +389,8 @@ static bool judge_landed(struct judge *judge)
 {
 	if (!payload_is_right(judge->pending))
 		return false;
-	summarize(judge, "the payload is in the peer's memory, and the completion did not come");
+	summarize(judge, "the payload is in %s memory, and the completion did not come",
+	        judge->pending->opcode == OP_READ ? "this host's" : "the peer's");
 	layer_set set = L(DEVICE) | L(PLATFORM);
 	if (!needs_no_acknowledgement(judge))
 		set |= L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE);
