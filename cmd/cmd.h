@@ -65,6 +65,8 @@ int option_status(int option);
 
 /* Prints "rdmadiag: message" on standard error. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
+/* The same after another name than the program's alone. */
+__attribute__((format(printf, 2, 3))) void complain_of(const char *who, const char *format, ...);
 /* Prints a usage error that names the command and returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int usage_error(const struct command *command, const char *format, ...);
 
@@ -83,8 +85,8 @@ void print_empty_document(const char *schema, const struct common_options *commo
         const struct error *error);
 
 /*
- * Prints the document of a command: envelope and own part. `report` may be NULL. Returns 0, or negative errno when
- * standard output cannot be written.
+ * Prints the document of a command: envelope and own part. `report` may be NULL. Returns 0 or -ENOMEM; what is wrong
+ * with standard output is told once, when the command has ended (finish_output()).
  */
 int print_document(const char *schema, const struct common_options *common, const char *origin,
         const struct host_facts *facts, const struct record *record, const void *document, const struct report *report);

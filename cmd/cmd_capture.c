@@ -93,7 +93,9 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "one directory is needed");
 	if (common->from)
 		return usage_error(command, "--from: only this host can be captured");
-	return finish_output(capture(common, argv[optind]));
+	if (!*argv[optind])
+		return usage_error(command, "the name of the directory is empty");
+	return capture(common, argv[optind]);
 }
 
 const struct command capture_command = {

@@ -124,6 +124,9 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "at least two documents are needed");
 	if (argc - optind > DOCUMENTS_LIMIT)
 		return usage_error(command, "more than %d documents", DOCUMENTS_LIMIT);
+	for (int i = optind; i < argc; i++)
+		if (!*argv[i])
+			return usage_error(command, "the name of document %d is empty", i - optind + 1);
 	return compare_files((const char *const *)argv + optind, (size_t)(argc - optind), common);
 }
 

@@ -265,7 +265,7 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 	int result = deepen(request, !common->from, &look);
 	if (!result && (common->json || !collected || collected == -EINTR))
 		result = print(request, common, &look);
-	if (result) {
+	if (result && !ferror(stdout)) {
 		error_set(&error, result, "GID tables");
 		return print_nothing(common, &error);
 	}

@@ -156,7 +156,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (wrong)
 		return wrong;
 	wanted.neighbours = view.matrix || view.tree || view.svg;
-	return finish_output(show(common, &wanted, port, &view, &text));
+	return show(common, &wanted, port, &view, &text);
 }
 
 const struct command topo_command = {

@@ -8,6 +8,7 @@
 #include "cmd_gid.h"
 
 #include "base/cleanup.h"
+#include "base/signals.h"
 #include "gid/diff.h"
 #include "render/gid_text.h"
 #include "render/json.h"
@@ -334,10 +335,7 @@ static void drain(struct watcher *watcher)
 static int wait_for(struct watcher *watcher, int milliseconds)
 {
 	struct timespec timeout = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
-	sigset_t signals, open;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	sigset_t signals = ending_signal_set(), open;
 	sigprocmask(SIG_BLOCK, &signals, &open);
 	int result = stop_signal ? -1 : ppoll(watcher->polls, watcher->count, &timeout, &open);
 	sigprocmask(SIG_SETMASK, &open, NULL);
@@ -387,9 +385,7 @@ int gid_watch(struct origin *origin, const struct gid_request *request, const st
 	int result = open_all(&watcher);
 	if (!result)
 		result = gid_look(origin, request, &watcher.look, &error);
-	struct sigaction action = { .sa_handler = on_signal };
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	catch_ending_signals(on_signal);
 	int status = EXIT_NOTHING;
 	if (result) {
 		complain("%s", error.text[0] ? error.text : strerror(-result));

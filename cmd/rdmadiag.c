@@ -21,6 +21,8 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "options_wrong.h"
+#include "process.h"
 #include "render/json.h"
 
 #include <errno.h>
@@ -60,26 +62,53 @@ static bool document_lost;
 
 /* ---- messages ---- */
 
-void complain(const char *format, ...)
+/* What was typed, or stands in a file, may hold anything: a terminal gets none of its control characters. */
+static void vcomplain_of(const char *who, const char *format, va_list args)
 {
 	autofree char *text = NULL;
-	va_list args;
-	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
-	va_end(args);
 	autofree char *plain = text ? text_for_terminal(text) : NULL;
-	fprintf(stderr, "rdmadiag: %s\n", plain ? plain : "no memory");
+	fprintf(stderr, "%s: %s\n", who, plain ? plain : "no memory");
+}
+
+void complain_of(const char *who, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vcomplain_of(who, format, args);
+	va_end(args);
+}
+
+void complain(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vcomplain_of("rdmadiag", format, args);
+	va_end(args);
+}
+
+/* Of the whole program where `command` is NULL. */
+static const char *name_of(const struct command *command, char name[static 64])
+{
+	snprintf(name, 64, "rdmadiag%s%s", command ? " " : "", command ? command->name : "");
+	return name;
+}
+
+static void point_to_help(const struct command *command)
+{
+	char name[64];
+	fprintf(stderr, "Try '%s --help'.\n", name_of(command, name));
 }
 
 int usage_error(const struct command *command, const char *format, ...)
 {
+	char name[64];
 	va_list args;
 	va_start(args, format);
-	fprintf(stderr, "rdmadiag %s: ", command->name);
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\nTry 'rdmadiag %s --help'.\n", command->name);
+	vcomplain_of(name_of(command, name), format, args);
 	va_end(args);
+	point_to_help(command);
 	return EXIT_USAGE;
 }
 
@@ -187,26 +216,50 @@ static int common_option(const struct command *command, int value, struct common
 	case 'V':
 		printf("rdmadiag %s\n", RDMADIAG_VERSION);
 		return OPTION_SHOWN;
-	case '?':
-	case ':':
-		if (command)
-			fprintf(stderr, "Try 'rdmadiag %s --help'.\n", command->name);
-		else
-			fprintf(stderr, "Try 'rdmadiag --help'.\n");
-		return OPTION_WRONG;
 	default:
 		return value;
 	}
 }
 
+/* An empty word where a file is named comes from a variable that is not set; it would be a file without a name below.
+ */
+static bool lacks_name(const struct option_help *options, int value)
+{
+	for (; options && options->name; options++)
+		if (options->value == value)
+			return options->argument && optarg && !*optarg &&
+			       (!strcmp(options->argument, "FILE") || !strcmp(options->argument, "SNAPSHOT"));
+	return false;
+}
+
+/* The next option, -1 at the end, or OPTION_WRONG after a message. */
+static int next_option(const struct command *command, int argc, char **argv, const struct option_tables *tables)
+{
+	opterr = 0;
+	int value = getopt_long(argc, argv, tables->letters, tables->options, NULL);
+	if (value < 0)
+		return value;
+	char name[64];
+	if (value == '?' || value == ':') {
+		tell_wrong_option(name_of(command, name), tables->options, value, argv[optind - 1]);
+	} else if (lacks_name(common_options, value) || lacks_name(command ? command->options : NULL, value)) {
+		complain_of(
+		        name_of(command, name), "--%s: the name is empty", long_option_name(tables->options, value));
+	} else {
+		return value;
+	}
+	point_to_help(command);
+	return OPTION_WRONG;
+}
+
 int command_getopt(const struct command *command, int argc, char **argv, struct common_options *common)
 {
-	struct option_tables tables = { 0 };
+	struct option_tables tables = { .letters = ":", .length = 1 }; /* ":": tell a missing argument from no option */
 	add_options(&tables, common_options);
 	add_options(&tables, command->options);
 	int value = 0;
 	while (value == 0) {
-		value = getopt_long(argc, argv, tables.letters, tables.options, NULL);
+		value = next_option(command, argc, argv, &tables);
 		if (value >= 0)
 			value = common_option(command, value, common);
 	}
@@ -223,11 +276,14 @@ int option_status(int option)
 int split_port(const struct command *command, char *operand, int64_t *port)
 {
 	char *slash = strrchr(operand, '/');
+	if (!*operand || slash == operand)
+		return usage_error(command, "'%s' names no device", operand);
 	if (!slash)
 		return 0;
+	/* RDMA_NLDEV_ATTR_PORT_INDEX has 32 bits. */
+	if (parse_number(slash + 1, 10, port) || *port < 1 || *port > UINT32_MAX)
+		return usage_error(command, "'%s': '%s' is no port number", operand, slash + 1);
 	*slash = '\0';
-	if (parse_number(slash + 1, 10, port) || *port < 1)
-		return usage_error(command, "'%s' is no port number", slash + 1);
 	return 0;
 }
 
@@ -284,7 +340,8 @@ int print_document(const char *schema, const struct common_options *common, cons
 		document_lost = true;
 		return -ENOMEM;
 	}
-	return fputs(text, stdout) < 0 ? -EIO : 0;
+	fputs(text, stdout);
+	return 0;
 }
 
 bool use_color(const struct common_options *common)
@@ -328,12 +385,13 @@ static int run_command(int argc, char **argv, struct common_options *common)
 
 int main(int argc, char **argv)
 {
+	process_prepare();
 	reserve = malloc(1 << 20);
 	struct common_options common = { 0 };
-	struct option_tables tables = { .letters = "+", .length = 1 }; /* "+": stop at the command */
+	struct option_tables tables = { .letters = "+:", .length = 2 }; /* "+": stop at the command */
 	add_options(&tables, common_options);
-	for (int value; (value = getopt_long(argc, argv, tables.letters, tables.options, NULL)) >= 0;) {
-		value = common_option(NULL, value, &common);
+	for (int value; (value = next_option(NULL, argc, argv, &tables)) != OPTION_END;) {
+		value = value >= 0 ? common_option(NULL, value, &common) : value;
 		if (value)
 			return finish_output(option_status(value));
 	}

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,8 @@
 enum { USUAL_MS = 60000 };
 
 static volatile sig_atomic_t interrupted;
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+/* Their default is the end as well, and temporary files would stay. */
+static const int other_signals[] = { SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU };
 
 static void on_signal(int number)
 {
@@ -30,8 +32,18 @@ static void on_signal(int number)
 void run_command_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, NULL);
+	catch_ending_signals(on_signal);
+	for (size_t i = 0; i < ARRAY_SIZE(other_signals); i++)
+		sigaction(other_signals[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* What is ignored stays so. */
+static void stop_catching(int number)
+{
+	struct sigaction action;
+	if (!sigaction(number, NULL, &action) && action.sa_handler == on_signal)
+		signal(number, SIG_DFL);
 }
 
 bool run_command_interrupted(void)
@@ -53,8 +65,10 @@ __attribute__((noreturn)) static void work(const struct command_run *run, const 
 	int count = 1;
 	for (const char *const *argument = run->arguments; *argument; argument++)
 		arguments[count++] = (char *)(uintptr_t)*argument;
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		signal(signals[i], SIG_DFL);
+	for (int i = 0; i < ENDING_SIGNALS; i++)
+		stop_catching(ending_signals[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(other_signals); i++)
+		stop_catching(other_signals[i]);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	redirect(run->output, STDOUT_FILENO);
 	redirect(run->errors, STDERR_FILENO);

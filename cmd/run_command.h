@@ -16,12 +16,15 @@ struct command_run {
 };
 
 /*
- * The exit status of the command, or a negative errno: -ETIMEDOUT when it was given up, -EINTR after SIGINT or SIGTERM
+ * The exit status of the command, or a negative errno: -ETIMEDOUT when it was given up, -EINTR after a signal
  * (run_command_signals() has them noticed), -EIO when it died.
  */
 int run_command_in_process(const struct command_run *run, const struct common_options *common);
 
-/* From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process. */
+/*
+ * From now on the signals that would end the process are noted instead, so that temporary files can be removed; where
+ * nobody reads standard output any more, writing fails.
+ */
 void run_command_signals(void);
 bool run_command_interrupted(void);
 

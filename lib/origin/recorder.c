@@ -394,16 +394,23 @@ void recorder_verbs(
 
 /* ---- beginning and end ---- */
 
-static bool is_empty(int fd)
+/* 0, -ENOTEMPTY, or what kept from looking. */
+static int check_empty(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-	bool empty = stream;
+	if (copy < 0)
+		return -errno;
+	DIR *stream = fdopendir(copy);
+	if (!stream) {
+		int code = -errno;
+		close(copy);
+		return code;
+	}
+	bool empty = true;
 	for (struct dirent *entry; empty && (entry = readdir(stream));)
 		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (stream)
-		closedir(stream);
-	return empty;
+	closedir(stream);
+	return empty ? 0 : -ENOTEMPTY;
 }
 
 static int open_all(struct recorder *recorder, const char *directory, struct error *error)
@@ -413,9 +420,11 @@ static int open_all(struct recorder *recorder, const char *directory, struct err
 	recorder->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (recorder->directory < 0)
 		return error_set(error, -errno, "%s", directory);
-	if (!is_empty(recorder->directory))
-		return error_say(
-		        error, -ENOTEMPTY, "%s: a snapshot is written into a new or empty directory", directory);
+	int full = check_empty(recorder->directory);
+	if (full == -ENOTEMPTY)
+		return error_say(error, full, "%s: a snapshot is written into a new or empty directory", directory);
+	if (full)
+		return error_set(error, full, "%s", directory);
 	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
 	recorder->names = openat(recorder->directory, SNAPSHOT_NAMES, flags, 0666);
 	recorder->errors = openat(recorder->directory, SNAPSHOT_ERRORS, flags, 0666);

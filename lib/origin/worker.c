@@ -2,6 +2,7 @@
 #include "origin/worker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/signals.h"
 #include "origin/private.h"
 
 #include <errno.h>
@@ -33,32 +34,28 @@ static void catch_signal(int signal)
 }
 
 struct signals {
-	struct sigaction interrupt, terminate;
+	struct sigaction actions[ENDING_SIGNALS]; /* as in ending_signals[] */
 	sigset_t mask;
 };
 
-/* SIGINT and SIGTERM reach this process only while it waits, so none is missed between looking and waiting. */
+/* The signals reach this process only while it waits, so none is missed between looking and waiting. */
 static void hold_signals(struct signals *old)
 {
 	struct sigaction action = { .sa_handler = catch_signal };
-	sigset_t both;
-	sigemptyset(&both);
-	sigaddset(&both, SIGINT);
-	sigaddset(&both, SIGTERM);
+	sigset_t set = ending_signal_set();
 	caught = 0;
-	sigprocmask(SIG_BLOCK, &both, &old->mask);
-	sigaction(SIGINT, NULL, &old->interrupt);
-	sigaction(SIGTERM, NULL, &old->terminate);
-	if (old->interrupt.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-	if (old->terminate.sa_handler != SIG_IGN)
-		sigaction(SIGTERM, &action, NULL);
+	sigprocmask(SIG_BLOCK, &set, &old->mask);
+	for (int i = 0; i < ENDING_SIGNALS; i++) {
+		sigaction(ending_signals[i], NULL, &old->actions[i]);
+		if (old->actions[i].sa_handler != SIG_IGN)
+			sigaction(ending_signals[i], &action, NULL);
+	}
 }
 
 static void release_signals(const struct signals *old)
 {
-	sigaction(SIGINT, &old->interrupt, NULL);
-	sigaction(SIGTERM, &old->terminate, NULL);
+	for (int i = 0; i < ENDING_SIGNALS; i++)
+		sigaction(ending_signals[i], &old->actions[i], NULL);
 	sigprocmask(SIG_SETMASK, &old->mask, NULL);
 }
 
@@ -93,6 +90,7 @@ __attribute__((noreturn)) static void work(const struct supervisor *supervisor, 
 	struct shared *shared = supervisor->shared;
 	/* The parent alone answers the terminal; the worker goes with it whatever happens. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &supervisor->signals->mask, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -133,8 +131,8 @@ static enum ending wait_for(struct supervisor *supervisor, int pipe_end)
 		struct pollfd ready = { .fd = pipe_end, .events = POLLIN };
 		struct timespec timeout = { left / 1000, left % 1000 * NS_IN_MS };
 		sigset_t open = supervisor->signals->mask;
-		sigdelset(&open, SIGINT);
-		sigdelset(&open, SIGTERM);
+		for (int i = 0; i < ENDING_SIGNALS; i++)
+			sigdelset(&open, ending_signals[i]);
 		if (ppoll(&ready, 1, &timeout, &open) > 0)
 			return ENDED;
 		if (caught)

@@ -2,6 +2,7 @@
 #include "probe/watcher.h"
 
 #include "base/cleanup.h"
+#include "base/signals.h"
 #include "probe/listener.h"
 
 #include <errno.h>
@@ -31,23 +32,14 @@ static void note(int signal)
 	caught = signal;
 }
 
-static sigset_t watched_set(void)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	return set;
-}
-
 /* The signals stay blocked but in ppoll(), so that none comes between a look at `caught` and the wait. */
 int watcher_signals(void)
 {
-	struct sigaction action = { .sa_handler = note };
-	sigset_t set = watched_set();
+	sigset_t set = ending_signal_set();
 	caught = 0;
-	if (sigaction(SIGINT, &action, NULL) || sigaction(SIGTERM, &action, NULL))
-		return -errno;
+	int result = catch_ending_signals(note);
+	if (result)
+		return result;
 	signal(SIGPIPE, SIG_IGN);
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
 }
@@ -79,14 +71,16 @@ static void stop_child(int signal)
 	(void)signal; /* it interrupts system calls; what to do is in run->stop */
 }
 
+/* SIGUSR1 is blocked at first: the parent may send it before there is a handler. */
 _Noreturn static void child_main(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd, pid_t parent)
 {
-	/* A terminal sends SIGINT to both: the parent decides, and says so with SIGUSR1. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
+	/* A terminal sends SIGINT and SIGHUP to both: the parent decides, and says so with SIGUSR1. */
+	sigset_t set = ending_signal_set();
+	for (int i = 0; i < ENDING_SIGNALS; i++)
+		signal(ending_signals[i], SIG_IGN);
 	struct sigaction action = { .sa_handler = stop_child };
 	sigaction(SIGUSR1, &action, NULL);
-	sigset_t set = watched_set();
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent)
@@ -256,11 +250,17 @@ static void note_crash(const struct child *child)
 
 int watcher_run(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd)
 {
+	sigset_t stop, old;
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &stop, &old);
 	pid_t parent = getpid(), pid = fork();
-	if (pid < 0)
-		return -errno;
+	int code = pid < 0 ? -errno : 0;
 	if (!pid)
 		child_main(run, job, fd, parent);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (code)
+		return code;
 	struct child child = { .run = run, .pid = pid };
 	child.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	follow(&child);

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <stddef.h>
 
-/* Watches SIGINT and SIGTERM from now on: they are noted, and wake the waits below. 0 or negative errno. */
+/* From now on SIGINT, SIGTERM and SIGHUP (unless ignored) are noted, and wake the waits below. 0 or negative errno. */
 int watcher_signals(void);
 /* The signal that came since; 0: none. */
 int watcher_signal(void);

@@ -46,9 +46,12 @@ int pack_filter_of(const char *path, enum pack_filter *filter)
 	return -EINVAL;
 }
 
+/* libarchive says "Write error" of whatever write(2) refuses; its number is of more use. */
 static int broken(struct pack *pack, struct error *error)
 {
 	int code = archive_errno(pack->archive);
+	if (code == ENOSPC || code == EPIPE || code == EBADF || code == EFBIG || code == EDQUOT || code == EIO)
+		return error_set(error, -code, "%s", pack->name);
 	const char *reason = archive_error_string(pack->archive);
 	return error_say(error, code > 0 ? -code : -EIO, "%s: %s", pack->name, reason ? reason : "cannot be written");
 }

@@ -35,6 +35,37 @@ status_is 2 "--sq-sig-all leaves nothing to --signal-every" "$RDMADIAG" probe --
 like "$errors" "--signal-every does not go with it" "says so"
 status_is 2 "nor to a drill without completions" "$RDMADIAG" probe --sq-sig-all --drill unsignaled-wait
 
+
+# What was typed is told without its control characters, and so that a person sees what is wrong with it.
+wrong() { # DESCRIPTION PATTERN ARGUMENT...
+	local description=$1 pattern=$2
+	shift 2
+	status_is 2 "$description" "$RDMADIAG" "$@"
+	like "$errors" "$pattern" "$description: says so"
+	unlike "$errors" $'[\x1b\xff]' "$description: no control characters"
+	is "$(wc -l <<<"$errors")" 2 "$description: one line, and where to read on"
+}
+wrong "an option that is none" "^rdmadiag topo: '--nope' is no option$" topo --nope
+wrong "the same before the command" "^rdmadiag: '--nope' is no option$" --nope
+wrong "a letter that is none" "^rdmadiag topo: '-x' is no option$" topo -jx
+wrong "the beginning of several" "'--si' is the beginning of several options" probe --si 3
+wrong "an argument that is missing" "^rdmadiag topo: --from needs an argument$" topo --from
+wrong "an argument too many" "^rdmadiag gid: --json takes no argument$" gid --json=yes
+wrong "control characters in an option" "'--.\[31m' is no option" topo $'--\e[31m'
+wrong "control characters in a word" "'.\[31m' is no document" schema $'\e[31m'
+wrong "a newline in a word" "'a.b' is none of write" probe --op $'a\nb'
+wrong "bytes that are no text" "is no option" topo $'-\xff'
+for option in --from --svg; do wrong "$option without a name" "^rdmadiag topo: $option: the name is empty$" topo "$option" ""; done
+for option in --judge --trace; do wrong "$option without a name" "^rdmadiag probe: $option: the name is empty$" probe "$option" ""; done
+wrong "a document without a name" "the name of document 2 is empty" compare a ""
+wrong "a directory without a name" "the name of the directory is empty" capture ""
+for command in topo gid; do
+	for device in "" / /1; do wrong "$command '$device'" "'$device' names no device" "$command" "$device"; done
+	for port in "" 0 -1 4294967297 99999999999999999999 x; do
+		wrong "$command mlx5_0/$port" "'mlx5_0/$port': '$port' is no port number" "$command" "mlx5_0/$port"
+	done
+done
+
 status_is 3 "a snapshot that is not there" "$RDMADIAG" --from /nonexistent/snapshot topo
 like "$errors" "/nonexistent/snapshot: No such file or directory" "is named"
 like "$("$RDMADIAG" -j --from /nonexistent topo 2>/dev/null)" '"schema":"rdmadiag.topo"' "with -j a document is printed"

@@ -88,6 +88,8 @@ signalled() {
 }
 meanwhile "SIGTERM while it waits" signalled TERM default 130
 meanwhile "SIGTERM that is ignored" signalled TERM ignored 0
+meanwhile "SIGHUP while it waits" signalled HUP default 130
+meanwhile "SIGHUP that is ignored" signalled HUP ignored 0
 settle
 
 # What cannot be listed is not known, and not "there is none".

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "options_wrong.h"
+
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *long_option_name(const struct option *options, int value)
+{
+	for (; options->name; options++)
+		if (options->val == value)
+			return options->name;
+	return NULL;
+}
+
+static bool begins_option(const struct option *options, const char *word, size_t length)
+{
+	for (; options->name; options++)
+		if (!strncmp(options->name, word, length))
+			return true;
+	return false;
+}
+
+/* getopt_long(3) leaves a long option that it did not take behind it, and `optopt` 0. */
+static void tell_long(const char *who, const struct option *options, const char *word)
+{
+	size_t length = strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=");
+	if (length && begins_option(options, word + 2, length))
+		complain_of(who, "'%s' is the beginning of several options", word);
+	else
+		complain_of(who, "'%s' is no option", word);
+}
+
+void tell_wrong_option(const char *who, const struct option *options, int value, const char *word)
+{
+	const char *name = optopt ? long_option_name(options, optopt) : NULL;
+	if (value == ':' && name)
+		complain_of(who, "--%s needs an argument", name);
+	else if (name)
+		complain_of(who, "--%s takes no argument", name);
+	else if (optopt)
+		complain_of(who, "'-%c' is no option", optopt);
+	else
+		tell_long(who, options, word);
+}

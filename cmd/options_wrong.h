@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What is wrong with an option that getopt_long(3) did not take. Its own messages print what was typed as it is. */
+#ifndef RDMADIAG_CMD_OPTIONS_WRONG_H
+#define RDMADIAG_CMD_OPTIONS_WRONG_H
+
+#include <getopt.h>
+
+/* `who` begins the message; `value` is what getopt_long(3) returned, ':' or '?'; `word` is argv[optind - 1]. */
+void tell_wrong_option(const char *who, const struct option *options, int value, const char *word);
+/* NULL: no option has that value. */
+const char *long_option_name(const struct option *options, int value);
+
+#endif

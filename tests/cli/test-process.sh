@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The process that a caller hands over: streams that are closed or full, limits, pipes that nobody reads, signals. What
+# was asked for is done, or one message says why not, and nothing is left behind.
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export TMPDIR=$dir/tmp
+mkdir "$TMPDIR"
+cd "$dir" || exit 1
+"$here/../machines/make-snapshot" several-surprises machine || exit 1
+"$RDMADIAG" topo -j --from machine >topo.json || exit 1
+
+# ---- standard output that takes nothing: one line says so, whatever the command
+commands=("topo --from machine" "topo -j --from machine" "gid --from machine" "gid -j --from machine" "gid --explain --from machine"
+	"report --stdout --from machine" "compare topo.json topo.json" "explain wc:12" "schema topo" "--help" "probe --drill list")
+for command in "${commands[@]}"; do
+	# shellcheck disable=SC2086
+	errors=$({ "$RDMADIAG" $command >/dev/full; } 2>&1)
+	is "$?" 3 "$command on a full disk"
+	is "$errors" "rdmadiag: standard output: No space left on device" "$command: says so, once"
+	# shellcheck disable=SC2086
+	errors=$({ "$RDMADIAG" $command >&-; } 2>&1)
+	is "$?" 3 "$command without standard output"
+	is "$errors" "rdmadiag: standard output: Bad file descriptor" "$command: says that, once"
+done
+
+# ---- a stream that is closed is not the number of the next file
+{ "$RDMADIAG" report --from machine -o closed.tar -j <&- >&- 2>&-; }
+ok "a report without any standard stream is whole" python3 -c "import json,sys; json.load(sys.stdin)[\"devices\"][0]" <<<"$(tar xOf closed.tar rdmadiag-report/report/topo.json)"
+# shellcheck disable=SC2016
+sh -c 'exec "$0" gid --watch --from "$1" <&- >&- 2>&-' "$RDMADIAG" machine
+is "$?" 2 "wrong usage without any standard stream"
+
+# ---- limits
+for command in "topo --from machine" "topo -j --from machine"; do
+	# shellcheck disable=SC2086
+	bash -c 'ulimit -f 0; exec "$@"' - "$RDMADIAG" $command >large 2>errors
+	is "$?" 3 "$command: a file that may not grow"
+	# what was said goes to a file of the same limit: nothing of it can be looked at
+done
+errors=$(bash -c 'ulimit -f 0; exec "$@"' - "$RDMADIAG" report --from machine -o limited.tar.gz 2>&1)
+is "$?" 3 "report: files that may not grow"
+like "$errors" "File too large" "says so"
+not_ok "there is no report" test -e limited.tar.gz
+is "$(ls -A "$TMPDIR")" "" "nor a temporary file"
+for files in 4 6 7; do
+	errors=$(bash -c 'ulimit -n "$1"; shift; exec "$@"' - $files "$RDMADIAG" report --from machine -o few.tar.gz 2>&1)
+	is "$?" 3 "report with $files descriptors"
+	like "$errors" "Too many open files" "is told what is short"
+	is "$(ls -A "$TMPDIR")" "" "and leaves nothing"
+done
+
+# ---- nobody reads
+# shellcheck disable=SC2317
+reader_gone() {
+	local status
+	{ "$RDMADIAG" report --from machine --stdout 2>errors; echo $? >status; } | :
+	status=$(cat status)
+	[ "$status" = 3 ] && grep -q "standard output: Broken pipe" errors
+}
+ok "a report that nobody reads ends with a message" reader_gone
+is "$(ls -A "$TMPDIR")" "" "and leaves no temporary file"
+
+# ---- signals while a report is made
+for signal in HUP QUIT ALRM USR1; do
+	(trap - "$signal"; exec "$RDMADIAG" report --from machine -o signalled.tar.gz) >/dev/null 2>&1 &
+	pid=$!
+	until [ -n "$(ls -A "$TMPDIR")" ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+	kill -s "$signal" "$pid" 2>/dev/null
+	wait "$pid"
+	status=$?
+	if [ "$status" = 0 ]; then
+		skip "SIG$signal" "it was done before"
+	else
+		is "$status" 130 "SIG$signal ends a report"
+		not_ok "SIG$signal: no archive" test -e signalled.tar.gz
+	fi
+	is "$(ls -A "$TMPDIR")" "" "SIG$signal: no temporary file"
+	rm -f signalled.tar.gz
+done
+(trap "" HUP; exec "$RDMADIAG" report --from machine -o kept.tar.gz) >/dev/null 2>&1 &
+pid=$!
+until [ -n "$(ls -A "$TMPDIR")" ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+kill -s HUP "$pid" 2>/dev/null
+wait "$pid"
+is "$?" 0 "SIGHUP that is ignored (nohup) ends nothing"
+ok "the report is there" test -s kept.tar.gz
+done_testing
