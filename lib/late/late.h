@@ -2,7 +2,8 @@
 /*
  * Libraries that few runs need, loaded by the first call of one of their functions. Linked in the usual way they cost
  * each run: libarchive brings 12 others with it; libmlx5 registers with libibverbs before any device is matched, which
- * then opens one more file for each device; libnuma reads /sys and /proc when it is loaded.
+ * then opens one more file for each device; libnuma reads /sys and /proc when it is loaded; libibverbs and librdmacm are
+ * half of what starting the program costs, and not needed by what looks at netlink and files only.
  *
  * The files of this folder define the functions under their own names, so that callers and headers are the usual ones.
  */
@@ -14,7 +15,7 @@ struct late_library {
 	void *handle;     /* NULL: not loaded */
 };
 
-/* The function `name` of the library; NULL: one of them is not there. The library stays loaded. */
+/* The function `name` of the library; NULL with errno ENOSYS: one of them is not there. The library stays loaded. */
 void *late_symbol(struct late_library *library, const char *name);
 
 /* Defines TYPE NAME(PARAMETERS), which answers OTHERWISE where the library is not installed. Arguments come last. */
@@ -25,6 +26,17 @@ void *late_symbol(struct late_library *library, const char *name);
 		if (!real)                                                                                             \
 			real = late_symbol(library, #name);                                                            \
 		return real ? real(__VA_ARGS__) : otherwise;                                                           \
+	}
+
+/* The same without an answer. */
+#define LATE_VOID(library, name, parameters, ...)                                                                      \
+	void name parameters                                                                                           \
+	{                                                                                                              \
+		static __typeof__(name) *real;                                                                         \
+		if (!real)                                                                                             \
+			real = late_symbol(library, #name);                                                            \
+		if (real)                                                                                              \
+			real(__VA_ARGS__);                                                                             \
 	}
 
 #endif

@@ -19,13 +19,4 @@ LATE(&numa, long, -1, set_mempolicy, (int mode, const unsigned long *mask, unsig
 	mode, mask, max_node)
 LATE(&numa, long, -1, move_pages, (int pid, unsigned long count, void **pages, const int *nodes, int *status,
 	int flags), pid, count, pages, nodes, status, flags)
-/* clang-format on */
-
-void numa_bitmask_free(struct bitmask *mask)
-{
-	static __typeof__(numa_bitmask_free) *real;
-	if (!real)
-		real = late_symbol(&numa, "numa_bitmask_free");
-	if (real)
-		real(mask);
-}
+LATE_VOID(&numa, numa_bitmask_free, (struct bitmask *mask), mask)

@@ -6,8 +6,8 @@
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 command -v readelf >/dev/null || skip_all "no readelf"
 needed=$(readelf -d "$RDMADIAG" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p')
-like "$needed" '^libibverbs[.]so' "libibverbs is linked"
-for library in libarchive libhwloc libmlx5 libnuma; do
+like "$needed" '^libmnl[.]so' "libmnl is linked"
+for library in libarchive libhwloc libibverbs libmlx5 libnuma librdmacm; do
 	unlike "$needed" "^${library}[.]so" "$library is not linked"
 done
 done_testing
