@@ -10,10 +10,10 @@ usage: inside.py BENCH-PROGRAMS COUNT...   (RDMADIAG, OUT in the environment)
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
-import time
+
+from runs import interleaved
 
 RDMADIAG = os.environ["RDMADIAG"]
 OUT = os.environ["OUT"]
@@ -37,16 +37,6 @@ def grow(have, want):
     sh("modprobe -a dummy rdma_rxe ib_uverbs; ip -batch /tmp/links; rdma -b /tmp/rdma")
 
 
-def measure(command):
-    """Wall and CPU seconds and peak memory of one run."""
-    begin = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return {"seconds": time.perf_counter() - begin, "cpu": usage.ru_utime + usage.ru_stime,
-            "kib": usage.ru_maxrss, "status": child.returncode}
-
-
 def count_calls(command):
     subprocess.run(["strace", "-f", "-c", "-o", "/tmp/calls", *command], stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
@@ -55,17 +45,11 @@ def count_calls(command):
     return int(re.split(r" +", total[0].strip())[-2 if len(total[0].split()) < 6 else -3]) if total else None
 
 
-def compare(commands, repeats):
-    runs = {name: [] for name in commands}
-    for _ in range(repeats):
-        for name, command in commands.items():
-            runs[name].append(measure(command))
-    result = {}
-    for name, all_runs in runs.items():
-        result[name] = {key: statistics.median(run[key] for run in all_runs) for key in ("seconds", "cpu", "kib")}
-        result[name]["statuses"] = sorted({run["status"] for run in all_runs})
-        result[name]["calls"] = count_calls(commands[name])
-    return result
+def compare(programs, commands, repeats):
+    results = interleaved(programs, commands, repeats)
+    for name, command in commands.items():
+        results[name]["calls"] = count_calls(command)
+    return results
 
 
 def main():
@@ -80,14 +64,12 @@ def main():
         "ibv_devinfo -v": ["ibv_devinfo", "-v"],
         "bare list-open-port-close": [f"{programs}/bare_port"],
         "bare list-open-gid-close": [f"{programs}/bare_gid"],
-        "rdmadiag --version": [RDMADIAG, "--version"],
-        "empty program": [f"{programs}/empty"],
     }
     results, have = {}, 0
     for count in counts:
         grow(have, count)
         have = count
-        results[count] = compare(commands, 3 if count > 100 else 5)
+        results[count] = compare(programs, commands, 5)
         print(f"# measured {count} devices", flush=True)
     with open(f"{OUT}/bench.json", "w") as file:
         json.dump(results, file, indent=1)

@@ -21,24 +21,26 @@ def main():
     most, least = max(results), min(results)
     rows, first = results[most], results[least]
 
-    def seconds(name):
-        return rows[name]["seconds"]
+    rdma, ip, lstopo = "rdma link show", "ip -d link show", "lstopo --of console"
+    quick, port, gids = "rdmadiag topo --no-verbs", "bare list-open-port-close", "bare list-open-gid-close"
 
-    peers = seconds("rdma link show") + seconds("ip -d link show")
-    all_peers = peers + seconds("lstopo --of console")
-    verbs = seconds("bare list-open-port-close")
-    goals = [
-        ("topo --no-verbs / (rdma + ip + lstopo)", seconds("rdmadiag topo --no-verbs") / all_peers, 0.2),
-        ("topo --no-verbs / rdma link show", seconds("rdmadiag topo --no-verbs") / seconds("rdma link show"), 1),
-        ("topo / (rdma + ip + 1.25 bare verbs program)", seconds("rdmadiag topo") / (peers + 1.25 * verbs), 1),
-        ("gid / bare GID program", seconds("rdmadiag gid") / seconds("bare list-open-gid-close"), 1.25),
-        ("gid / ibv_devinfo -v", seconds("rdmadiag gid") / seconds("ibv_devinfo -v"), 0.125),
-    ]
+    def sum_of(key, *names, verbs=0):
+        return sum(rows[name][key] for name in names) + verbs * rows[port][key]
+
+    def judge(name, goal, own, *peers, verbs=0):
+        """Wall time is judged; CPU time stands beside it, because the machine below is shared."""
+        ratio, cpu = (rows[own][key] / sum_of(key, *peers, verbs=verbs) for key in ("seconds", "cpu"))
+        print(f"{'met   ' if ratio <= goal else 'missed'} {name}: {ratio:.2f}, of CPU time {cpu:.2f} (goal {goal})")
+
     print(f"\nratios of medians at {most} devices\n")
-    for name, ratio, goal in goals:
-        print(f"{'met   ' if ratio <= goal else 'missed'} {name}: {ratio:.2f} (goal {goal})")
+    judge("topo --no-verbs / (rdma + ip + lstopo)", 0.2, quick, rdma, ip, lstopo)
+    judge("topo --no-verbs / (rdma + ip)", 1, quick, rdma, ip)
+    judge("topo --no-verbs / rdma link show", 1, quick, rdma)
+    judge("topo / (topo --no-verbs + 1.25 bare verbs program)", 1, "rdmadiag topo", quick, verbs=1.25)
+    judge("gid / bare GID program", 1.25, "rdmadiag gid", gids)
+    judge("gid / ibv_devinfo -v", 0.125, "rdmadiag gid", "ibv_devinfo -v")
     if most > least:
-        name = "rdmadiag topo --no-verbs"
+        name = quick
         calls = (rows[name]["calls"] - first[name]["calls"]) / (most - least)
         memory = (rows[name]["kib"] - first[name]["kib"]) / (most - least)
         print(f"{'met   ' if calls <= 12 else 'missed'} topo --no-verbs, system calls a device: {calls:.1f} (goal 12)")
