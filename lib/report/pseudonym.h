@@ -24,10 +24,6 @@ struct pseudonyms;
 /* With a random key. NULL without memory or randomness. */
 struct pseudonyms *pseudonyms_new(void);
 void pseudonyms_free(struct pseudonyms *pseudonyms);
-static inline void pseudonyms_freep(struct pseudonyms **pseudonyms)
-{
-	pseudonyms_free(*pseudonyms);
-}
 /*
  * Takes another key until no pseudonym is itself one of the originals noted so far: then whoever finds an original in
  * a report knows that it was missed. -EAGAIN when some tries were not enough.
