@@ -51,6 +51,7 @@ RECORD(verbs_record, verbs_answer, verbs_fields);
 struct verbs_devices {
 	struct ibv_device **list;
 	int count;
+	int next; /* behind what was found last: devices are asked for in about the order of the list */
 	struct ibv_gid_entry *entries; /* GID_ENTRIES, for all devices: fresh pages for each cost more than the call */
 };
 
@@ -95,11 +96,15 @@ void verbs_devices_free(struct verbs_devices *devices)
 	free(devices);
 }
 
-static struct ibv_device *find_device(const struct verbs_devices *devices, const char *name)
+static struct ibv_device *find_device(struct verbs_devices *devices, const char *name)
 {
-	for (int i = 0; i < devices->count; i++)
-		if (!strcmp(ibv_get_device_name(devices->list[i]), name))
-			return devices->list[i];
+	for (int i = 0; i < devices->count; i++) {
+		int at = (devices->next + i) % devices->count;
+		if (strcmp(ibv_get_device_name(devices->list[at]), name) != 0)
+			continue;
+		devices->next = at + 1;
+		return devices->list[at];
+	}
 	return NULL;
 }
 
