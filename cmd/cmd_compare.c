@@ -124,9 +124,14 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "at least two documents are needed");
 	if (argc - optind > DOCUMENTS_LIMIT)
 		return usage_error(command, "more than %d documents", DOCUMENTS_LIMIT);
-	for (int i = optind; i < argc; i++)
+	int from_stdin = 0;
+	for (int i = optind; i < argc; i++) {
+		from_stdin += !strcmp(argv[i], "-");
 		if (!*argv[i])
 			return usage_error(command, "the name of document %d is empty", i - optind + 1);
+	}
+	if (from_stdin > 1)
+		return usage_error(command, "standard input can be read only once");
 	return compare_files((const char *const *)argv + optind, (size_t)(argc - optind), common);
 }
 

@@ -52,7 +52,7 @@ static const struct option_help probe_options[] = {
 	{ 'd', "device", "DEV[/PORT]", "use this RDMA device (or the one of this netdev) and port" },
 	{ 'g', "gid-index", "INDEX", "use this GID" },
 	{ OPTION_TARGET_DEVICE, "target-device", "DEV[/PORT]", "write to a second device of this host" },
-	{ OPTION_LISTEN, "listen", "[[ADDR][:PORT]]",
+	{ OPTION_LISTEN, "listen", "[=[ADDR][:PORT]]",
 	        "be the target: wait for a peer (--listen=ADDR:PORT; TCP port 18517)" },
 	{ OPTION_KEEP, "keep", NULL, "with --listen: serve one peer after another" },
 	{ OPTION_PEER, "peer", "HOST[:PORT]", "write to the listener on HOST (TCP port 18517)" },
@@ -212,6 +212,9 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	settings_init(&arguments->settings);
 	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
 		struct error error = { 0 };
+		/* "--listen :18517" as well as "--listen=:18517": a probe has no operands that it could be. */
+		if (option == OPTION_LISTEN && !optarg && optind < argc && argv[optind][0] != '-')
+			optarg = argv[optind++];
 		if (take_option(arguments, option, &error))
 			return 1 + usage_error(command, "--%s: %s", option_name(option), error.text);
 	}

@@ -42,19 +42,6 @@ void probe_output_print(const struct probe_document *document, const struct comm
 	report_print_findings(document->report, stdout, options.color);
 }
 
-static int write_text(const char *path, const char *text, struct error *error)
-{
-	struct file_replacement file = { .fd = -1 };
-	int result = file_replace_open(path, &file, error);
-	if (result)
-		return result;
-	result = file_write_all(file.fd, text, strlen(text));
-	if (!result)
-		return file_replace_commit(&file, 0644, error);
-	file_replace_abort(&file);
-	return error_set(error, result, "%s", path);
-}
-
 int probe_output_trace(const struct probe_document *document, const char *path)
 {
 	if (!path)
@@ -63,7 +50,7 @@ int probe_output_trace(const struct probe_document *document, const char *path)
 	json_object *object = trace_document(document);
 	autofree char *text = object ? json_text(object, false) : NULL;
 	json_object_put(object);
-	int result = text ? write_text(path, text, &error) : error_set(&error, -ENOMEM, "%s", path);
+	int result = text ? file_write(path, text, strlen(text), &error) : error_set(&error, -ENOMEM, "%s", path);
 	if (!result)
 		return 0;
 	complain("%s", error.text);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,4 +128,39 @@ void file_replace_abort(struct file_replacement *replacement)
 		unlink(replacement->temporary);
 	free(replacement->temporary);
 	replacement->temporary = NULL;
+}
+
+/* O_NONBLOCK for the open alone: a FIFO that nobody reads is an error, one that is read slowly is waited for. */
+static int write_into(const char *path, const void *data, size_t length, struct error *error)
+{
+	autoclose int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int result = fd < 0 || fcntl(fd, F_SETFL, 0) ? -errno : file_write_all(fd, data, length);
+	return result ? error_set(error, result, "%s", path) : 0;
+}
+
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+int file_write(const char *path, const void *data, size_t length, struct error *error)
+{
+	struct stat status;
+	bool there = !stat(path, &status);
+	if (there && !S_ISREG(status.st_mode))
+		return write_into(path, data, length, error);
+	autofree char *target = there ? realpath(path, NULL) : strdup(path);
+	if (!target)
+		return error_set(error, -errno, "%s", path);
+	struct file_replacement file;
+	int result = file_replace_open(target, &file, error);
+	if (result)
+		return result;
+	result = file_write_all(file.fd, data, length);
+	if (!result)
+		return file_replace_commit(&file, there ? status.st_mode & 07777 : usual_mode(), error);
+	file_replace_abort(&file);
+	return error_set(error, result, "%s", path);
 }

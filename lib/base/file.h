@@ -31,6 +31,13 @@ int file_replace_open(const char *path, struct file_replacement *replacement, st
 int file_replace_commit(struct file_replacement *replacement, unsigned int mode, struct error *error);
 void file_replace_abort(struct file_replacement *replacement);
 
+/*
+ * Writes what becomes the whole of the file `path`: an old one is lost only to a new one that is complete. Links are
+ * followed and stay, the mode stays; what is no regular file (a pipe, /dev/stdout) is written to. 0, or negative errno
+ * with `error` that names the file.
+ */
+int file_write(const char *path, const void *data, size_t length, struct error *error);
+
 /* All bytes, whatever signals come. 0 or negative errno. */
 int file_write_all(int fd, const void *data, size_t length);
 

@@ -5,6 +5,7 @@
  */
 #include "render/topo_svg.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "render/places.h"
 #include "render/svg.h"
 
@@ -545,14 +546,18 @@ int topo_svg_write(struct host *host, const char *path, struct error *error)
 	struct place *root = places_build(host);
 	if (!root)
 		return error_set(error, -ENOMEM, "%s", path);
-	bool own = strcmp(path, "-") != 0;
-	drawing.file = own ? fopen(path, "we") : stdout;
+	autofree char *text = NULL;
+	size_t length = 0;
+	drawing.file = open_memstream(&text, &length);
 	if (!drawing.file)
 		return error_set(error, -errno, "%s", path);
 	find_bonds(&drawing);
 	draw(&drawing, root);
-	int failed = ferror(drawing.file) || fflush(drawing.file);
-	if (own && fclose(drawing.file))
-		failed = 1;
-	return failed ? error_set(error, errno ? -errno : -EIO, "%s", path) : 0;
+	int failed = ferror(drawing.file);
+	if (fclose(drawing.file) || failed)
+		return error_set(error, -ENOMEM, "%s", path);
+	if (strcmp(path, "-"))
+		return file_write(path, text, length, error);
+	fwrite(text, 1, length, stdout); /* whoever prints there looks for errors at the end */
+	return 0;
 }

@@ -8,7 +8,8 @@
 
 /*
  * Writes packages, nodes, PCI bridges, adapters with netdevs, bonds, GPUs and NVMe controllers with their links to the
- * file `path`, or to standard output for "-". host->matrix must be there. 0 or negative errno with `error`.
+ * file `path`, or to standard output for "-". host->matrix must be there. 0 or negative errno with `error`;
+ * an error of standard output stays with the stream.
  */
 int topo_svg_write(struct host *host, const char *path, struct error *error);
 

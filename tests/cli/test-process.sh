@@ -42,6 +42,10 @@ for command in "topo --from machine" "topo -j --from machine"; do
 	is "$?" 3 "$command: a file that may not grow"
 	# what was said goes to a file of the same limit: nothing of it can be looked at
 done
+echo precious >drawing.svg
+bash -c 'ulimit -f 1; exec "$@"' - "$RDMADIAG" topo --from machine --svg drawing.svg >/dev/null
+is "$?" 3 "a drawing that has no room"
+is "$(cat drawing.svg)" precious "does not cost the old one"
 errors=$(bash -c 'ulimit -f 0; exec "$@"' - "$RDMADIAG" report --from machine -o limited.tar.gz 2>&1)
 is "$?" 3 "report: files that may not grow"
 like "$errors" "File too large" "says so"

@@ -58,6 +58,10 @@ wrong "bytes that are no text" "is no option" topo $'-\xff'
 for option in --from --svg; do wrong "$option without a name" "^rdmadiag topo: $option: the name is empty$" topo "$option" ""; done
 for option in --judge --trace; do wrong "$option without a name" "^rdmadiag probe: $option: the name is empty$" probe "$option" ""; done
 wrong "a document without a name" "the name of document 2 is empty" compare a ""
+wrong "an address of --listen behind a space" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen x:y
+wrong "the same behind =" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen=x:y
+wrong "an operand behind an address" "^rdmadiag probe: 'more': a probe takes options only" probe --keep --listen :0 more
+wrong "standard input twice" "can be read only once" compare - a -
 wrong "a directory without a name" "the name of the directory is empty" capture ""
 for command in topo gid; do
 	for device in "" / /1; do wrong "$command '$device'" "'$device' names no device" "$command" "$device"; done
