@@ -20,6 +20,8 @@ static void print_explanation(const struct explain_document *document)
 	else if (document->number.known)
 		printf(" %" PRId64, document->number.value);
 	printf("%s%s\n  %s\n", document->name ? " " : "", document->name ? document->name : "", document->meaning);
+	if (document->severity)
+		printf("  severity: %s\n", document->severity);
 	if (document->next)
 		printf("  %s\n", document->next);
 	for (uint32_t i = 0; i < document->layers.count; i++)

@@ -52,7 +52,11 @@ const struct finding_kind finding_kinds[] = {
 	{ "node-guid-zero", SEVERITY_WARNING,
 	        "the node GUID is zero: programs that use rdma_cm cannot tell devices apart" },
 	{ "vf-guid-zero", SEVERITY_WARNING, "an InfiniBand VF has no GUID yet, so no subnet manager serves it" },
-	/* ports */
+	/* devices and ports */
+	{ "collecting-cut-short", SEVERITY_WARNING,
+	        "collecting ended at its deadline: what came after that was not looked at" },
+	{ "device-not-answering", SEVERITY_ERROR,
+	        "the driver of the device did not answer reads, requests or opening: it hangs, or the adapter does" },
 	{ "port-down", SEVERITY_WARNING, "the port is down" },
 	{ "port-waits-for-subnet-manager", SEVERITY_WARNING,
 	        "the link is up, but no subnet manager has made the port active" },
@@ -100,7 +104,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "package-sources-disagree", SEVERITY_INFO, "sysfs and hwloc tell different packages of a NUMA node's CPUs" },
 	{ "process-on-another-node", SEVERITY_INFO, "the process may run on no CPU near the device" },
 	/* use from user space */
-	{ "provider-missing", SEVERITY_WARNING,
+	{ "provider-missing", SEVERITY_ERROR,
 	        "libibverbs does not offer the device: no provider library for its driver is installed here" },
 	{ "uverbs-missing", SEVERITY_INFO, "the device cannot be used from user space: it has no uverbs device" },
 	{ "uverbs-not-accessible", SEVERITY_WARNING, "the uverbs device is missing here or may not be opened" },
@@ -113,5 +117,25 @@ const struct finding_kind *finding_kind(const char *id)
 	for (size_t i = 0; i < finding_kind_count; i++)
 		if (!strcmp(finding_kinds[i].id, id))
 			return &finding_kinds[i];
+	return NULL;
+}
+
+static const struct {
+	const char *id, *text;
+} others[] = {
+	{ "counter-rising", "info where the counter rises under load too" },
+	{ "devlink-reporter-error", "error where it is that of fatal firmware faults (fw_fatal)" },
+	{ "gid-none", "info where it is that of a member of a bond which another one stands in for" },
+	{ "irq-on-another-node", "info where some do and others do not" },
+	{ "pcie-errors", "info where all of them were corrected" },
+	{ "port-down", "error where nobody switched it off and no other port of the adapter is active" },
+	{ "uverbs-not-accessible", "error where its node is there and it is not this user alone who may not open it" },
+};
+
+const char *finding_otherwise(const char *id)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(others[i].id, id))
+			return others[i].text;
 	return NULL;
 }

@@ -192,6 +192,9 @@ static void check_reporter(const struct reporter_health *reporter, struct report
 	                                        "the health reporter %s has seen %" PRId64 " errors, %" PRId64
 	                                        " recoveries; it is healthy now",
 	                                        reporter->name, reporter->errors.value, reporter->recoveries.value);
+	/* The firmware has stopped: mlx5 names this reporter so (drivers/net/ethernet/mellanox/mlx5/core/health.c). */
+	if (finding && bad && !strcmp(reporter->name, "fw_fatal"))
+		finding->severity = SEVERITY_ERROR;
 	report_evidence(report, finding, "DEVLINK_ATTR_HEALTH_REPORTER", reporter->name, "%s, %" PRId64 " errors",
 	        reporter->state ? reporter->state : "state unknown", reporter->errors.value);
 	report_advice(finding, "devlink health diagnose and devlink health dump show say more.");

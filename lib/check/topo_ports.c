@@ -3,6 +3,7 @@
 #include "check/topo.h"
 #include "source/rdma_words.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static bool is_infiniband_vf(const struct rdma_device *device)
 }
 
 /* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
-static const char *down_advice(const struct port *port)
+static const char *down_advice(struct arena *arena, const struct port *port)
 {
 	static const struct {
 		const char *state, *advice;
@@ -38,15 +39,47 @@ static const char *down_advice(const struct port *port)
 	};
 	const struct netdev *netdev = port_netdev(port);
 	if (netdev && netdev->admin_up == FLAG_NO)
-		return "Its netdev is administratively down: ip link set up.";
+		return arena_printf(arena, "Its netdev is administratively down: ip link set %s up.", netdev->name);
 	for (size_t i = 0; port->physical_state && i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(port->physical_state, known[i].state))
 			return known[i].advice;
 	return NULL;
 }
 
-static void check_state(
-        const struct rdma_device *device, const struct port *port, const char *subject, struct report *report)
+/* Functions of one slot, or with one sys_image_guid. */
+static bool is_same_adapter(const struct rdma_device *one, const struct rdma_device *two)
+{
+	if (one == two)
+		return true;
+	if (one->sys_image_guid && two->sys_image_guid && !is_zero_guid(one->sys_image_guid) &&
+	        !strcmp(one->sys_image_guid, two->sys_image_guid))
+		return true;
+	const char *address = one->pci ? one->pci->address : NULL, *other = two->pci ? two->pci->address : NULL;
+	const char *dot = address ? strrchr(address, '.') : NULL;
+	return dot && other && !strncmp(address, other, (size_t)(dot - address) + 1);
+}
+
+static bool has_active_port(const struct host *host, const struct rdma_device *adapter)
+{
+	list_each(device, &host->devices)
+		if (is_same_adapter(adapter, device))
+			list_each(port, &device->ports)
+				if (!port->state || is_state(port, "ACTIVE"))
+					return true; /* one whose state is not known may be active */
+	return false;
+}
+
+/* A port that somebody switched off is down because it is meant to be; an unused one has a neighbour that works. */
+static bool is_down_unasked(const struct host *host, const struct rdma_device *device, const struct port *port)
+{
+	const struct netdev *netdev = port_netdev(port);
+	bool wanted = port->link_layer == LINK_LAYER_INFINIBAND || (netdev && netdev->admin_up == FLAG_YES);
+	bool disabled = !port->physical_state || !strcmp(port->physical_state, "DISABLED");
+	return wanted && !disabled && (!netdev || netdev->admin_up != FLAG_NO) && !has_active_port(host, device);
+}
+
+static void check_state(const struct host *host, const struct rdma_device *device, const struct port *port,
+        const char *subject, struct report *report)
 {
 	struct finding *finding = NULL;
 	bool infiniband = port->link_layer == LINK_LAYER_INFINIBAND;
@@ -58,7 +91,9 @@ static void check_state(
 	} else if (is_state(port, "DOWN") && !(is_infiniband_vf(device) && is_zero_guid(device->node_guid))) {
 		finding = check_add(report, "port-down", subject, "the port is DOWN, physical state %s",
 		        port->physical_state ? port->physical_state : "unknown");
-		report_advice(finding, down_advice(port));
+		report_advice(finding, down_advice(report->arena, port));
+		if (finding && is_down_unasked(host, device, port))
+			finding->severity = SEVERITY_ERROR;
 	}
 	report_evidence(report, finding, "RDMA port", "state", "%s", port->state ? port->state : "unknown");
 }
@@ -90,6 +125,9 @@ static void check_uverbs(const struct rdma_device *device, struct report *report
 	}
 	finding = check_add(
 	        report, "uverbs-not-accessible", device->name, "not usable from user space: %s", uverbs->reason);
+	/* No node: it was not given to this container. EACCES: the mode of the node. Others are no user's matter. */
+	if (finding && uverbs->refused && uverbs->refused != -ENOENT && uverbs->refused != -EACCES)
+		finding->severity = SEVERITY_ERROR;
 	report_evidence(report, finding, "access(2)", uverbs->path, "%s", uverbs->reason);
 	report_advice(finding,
 	        "In a container the device node must be passed in; on a host udev's rdma rules make it accessible.");
@@ -132,17 +170,72 @@ static void check_companion(const struct rdma_device *device, struct report *rep
 		        device->companion_of);
 }
 
+/* Is `subject` the device, a port of it, or its PCI function? */
+static bool is_about(const struct rdma_device *device, const char *subject)
+{
+	size_t length = strlen(device->name);
+	if (!strncmp(subject, device->name, length))
+		return !subject[length] || subject[length] == '/';
+	return device->pci && device->pci->address && !strncmp(subject, "pci:", 4) &&
+	       !strcmp(subject + 4, device->pci->address);
+}
+
+/*
+ * A read or request that did not return by the deadline, one in which the collecting process died (it has no errno),
+ * and an adapter that cannot be opened because it does not work. Other errnos are answers.
+ */
+static bool is_silence(const struct not_collected *entry)
+{
+	bool died = !entry->error.known &&
+	            (!strcmp(entry->what, "files") || !strcmp(entry->what, "netlink") || !strcmp(entry->what, "verbs"));
+	bool opening = !strcmp(entry->what, "active_mtu") || !strcmp(entry->what, "max_mtu");
+	return died || num_is(entry->error, ETIMEDOUT) ||
+	       (opening && (num_is(entry->error, EIO) || num_is(entry->error, ENXIO)));
+}
+
+static void check_answers(const struct rdma_device *device, struct report *report)
+{
+	enum { ENOUGH = 4 };
+	struct finding *finding = NULL;
+	for (uint32_t i = 0; i < report->not_collected.count; i++) {
+		const struct not_collected *entry = report->not_collected.items[i];
+		if (!is_silence(entry) || !is_about(device, entry->subject))
+			continue;
+		if (!finding)
+			finding = check_add(report, "device-not-answering", device->name,
+			        "the device or its driver does not answer: %s of %s: %s", entry->what, entry->subject,
+			        entry->reason);
+		if (finding && finding->evidence.count < ENOUGH)
+			report_evidence(report, finding, entry->subject, entry->what, "%s", entry->reason);
+	}
+	report_advice(finding, "Read the kernel log for hung tasks and for health or AER messages of the adapter; "
+	                       "programs that open it may hang.");
+}
+
+static void check_deadline(struct report *report)
+{
+	for (uint32_t i = 0; i < report->not_collected.count; i++) {
+		const struct not_collected *entry = report->not_collected.items[i];
+		if (!strcmp(entry->subject, "host") && !strcmp(entry->what, "everything after this") &&
+		        num_is(entry->error, ETIMEDOUT))
+			check_add(report, "collecting-cut-short", "host", "%s: what came after that was not looked at",
+			        entry->reason);
+	}
+}
+
 void check_ports(const struct host *host, struct report *report)
 {
 	char subject[80];
+	check_deadline(report);
 	list_each(device, &host->devices) {
+		check_answers(device, report);
 		check_uverbs(device, report);
 		check_provider(device, report);
 		check_guid(device, report);
 		check_companion(device, report);
 		list_each(port, &device->ports) {
 			snprintf(subject, sizeof(subject), "%s/%d", device->name, (int)port->number.value);
-			check_state(device, port, subject, report);
+			check_state(host, device, port, subject, report);
 			if (host->netdevs.count) /* else they were not read */
 				check_netdev(port, subject, report);
 		}

@@ -289,7 +289,9 @@ struct uverbs {
 	const char *path; /* /dev/infiniband/uverbsN; NULL: the device has none */
 	enum flag accessible;
 	const char *reason; /* why not */
-	int asked;          /* negative errno of asking for it, 0: answered, or not asked; not in the document */
+	/* not in the document: */
+	int asked;   /* negative errno of asking for it, 0: answered, or not asked */
+	int refused; /* negative errno of access(2), 0: it may be opened, or was not looked at */
 };
 
 /* RoCE LAG as mlx5 tells in debugfs (mlx5/ADDRESS/lag); readable for root. */

@@ -159,6 +159,7 @@ static void check_uverbs(struct origin *origin, struct host *host, struct rdma_d
 		return;
 	}
 	uverbs->accessible = flag(!error);
+	uverbs->refused = error;
 	if (error == -ENOENT)
 		uverbs->reason = arena_printf(host->arena, "no device node %s here", uverbs->path);
 	else if (error)

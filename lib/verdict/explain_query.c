@@ -18,6 +18,7 @@ static const struct field explain_fields[] = {
 	FIELD(NUMBER, struct explain_document, number, "its number"),
 	FIELD(TEXT, struct explain_document, context, "provider of a vendor code, step of an errno"),
 	FIELD(TEXT, struct explain_document, meaning, "what it means, null: not known"),
+	FIELD(TEXT, struct explain_document, severity, "of a finding, and when it has another one"),
 	FIELD(TEXTS, struct explain_document, layers, "layers that the code alone leaves open"),
 	FIELD(TEXT, struct explain_document, next, "what to look at next"),
 	FIELD(TEXT, struct explain_document, source, "where it is written down"),
@@ -143,6 +144,10 @@ static int find_counter(struct lookup *lookup, const char *what)
 static const struct {
 	const char *prefix, *next, *source;
 } finding_groups[] = {
+	{ "device-not-answering", "The kernel log tells hung tasks, and health or AER messages of the adapter.",
+	        "not_collected of the document" },
+	{ "collecting-cut-short", "The entries of not_collected say what did not answer before that.",
+	        "not_collected of the document" },
 	{ "bond-mixed-mtu", "ip link shows both; the bond's MTU is set on all members.",
 	        "IFLA_MTU of bond and members" },
 	{ "bond-", "Look at /proc/net/bonding/NAME and, for 802.3ad, at the switch's LACP state.",
@@ -212,6 +217,9 @@ static int find_finding(struct lookup *lookup, const char *what)
 		break;
 	}
 	lookup->document->name = found->id;
+	const char *otherwise = finding_otherwise(what);
+	lookup->document->severity = arena_printf(lookup->arena, "%s%s%s", severity_names[found->severity],
+	        otherwise ? "; " : "", otherwise ? otherwise : "");
 	return fill(lookup, &text);
 }
 

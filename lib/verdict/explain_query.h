@@ -15,6 +15,7 @@ struct explain_document {
 	struct num number;   /* of wc, vendor, errno */
 	const char *context; /* provider of a vendor code, step of an errno */
 	const char *meaning; /* NULL: not known */
+	const char *severity; /* of a finding */
 	struct strings layers;
 	const char *next, *source;
 };

@@ -13,6 +13,10 @@ done
 status_is 0 "json" "$RDMADIAG" explain -j vendor:mlx5:0x81
 is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["schema"], d["kind"], d["number"], d["context"], d["name"])' <<<"$output")" \
 	"rdmadiag.explain vendor 129 mlx5 None" "a vendor code has a number and no name"
+status_is 0 "a finding" "$RDMADIAG" explain port-down
+like "$output" '^  severity: warning; error where nobody switched it off' "with its severity, and when it is another one"
+status_is 0 "another" "$RDMADIAG" explain provider-missing
+like "$output" '^  severity: error$' "that is always an error"
 status_is 3 "a code of another vendor is not known" "$RDMADIAG" explain vendor:irdma:0x81
 status_is 3 "and the document says so" "$RDMADIAG" explain -j vendor:irdma:0x81
 is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["meaning"], len(d["not_collected"]))' <<<"$output")" \
