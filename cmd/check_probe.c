@@ -30,10 +30,17 @@ static void take_verdict(struct host *host, const char *subject, int status, con
 	struct report *report = &host->report;
 	const struct verdict *verdict = &document->verdict;
 	const char *summary = verdict->summary ? verdict->summary : "it gave no verdict";
-	if (verdict->outcome == OUTCOME_OK)
+	if (verdict->outcome == OUTCOME_OK) {
+		check_add(report, "probe-ok", subject, "a loopback probe worked: %s", summary);
 		return;
+	}
 	if (status != EXIT_FOUND || !sayings[verdict->outcome].id) {
-		report_missing(report, "probe", subject, 0, "%s", summary);
+		struct resource_step failed = { .error = num(0) };
+		list_each(step, &document->evidence.resources)
+			if (step->error.known && step->error.value)
+				failed = *step;
+		report_missing(report, "probe", subject, (int)-failed.error.value, "%s%s%s", summary,
+		        failed.detail ? ", " : "", failed.detail ? failed.detail : "");
 		return;
 	}
 	const char *layer = layer_names[verdict->layer], *confidence = confidence_names[verdict->confidence];
@@ -93,6 +100,9 @@ int check_probe_ports(struct host *host, struct error *error)
 			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
 			if (is_up(port))
 				result = probe_port(host, &staging, subject);
+			else
+				report_missing(&host->report, "probe", subject, 0, "not probed: the port is %s",
+				        port->state ? port->state : "in no known state");
 		}
 	}
 	staging_remove(&staging);

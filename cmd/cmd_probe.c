@@ -330,6 +330,14 @@ static void tell_ineffective_drill(struct probe_run *run)
 	        drill->ineffective ? drill->ineffective : "this device does not mind");
 }
 
+static bool has_tried_to_open(const struct evidence *evidence)
+{
+	list_each(step, &evidence->resources)
+		if (!strcmp(step->step, "ibv_open_device"))
+			return true;
+	return false;
+}
+
 static int finish_run(
         struct probe_run *run, const struct probe_arguments *arguments, const struct common_options *common)
 {
@@ -339,7 +347,8 @@ static int finish_run(
 	tell_ineffective_drill(run);
 	probe_progress_end();
 	/* Where nothing was tried, the message says all there is to say. */
-	if (common->json || status_of(document) != EXIT_NOTHING || document->request.mode == MODE_PEER)
+	bool tried = document->request.mode == MODE_PEER || has_tried_to_open(&document->evidence);
+	if (common->json || status_of(document) != EXIT_NOTHING || tried)
 		probe_output_print(document, common, "live", host ? &host->facts : NULL);
 	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
 		complain("%s", run->error.text);

@@ -41,6 +41,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "probe-degraded", SEVERITY_WARNING, "a loopback probe ended well, but not as it should" },
 	{ "probe-drill-no-effect", SEVERITY_INFO, "a drill was tried, and this device does not show it" },
 	{ "probe-failed", SEVERITY_ERROR, "a loopback probe failed, stalled or could not be set up" },
+	{ "probe-ok", SEVERITY_INFO, "a loopback probe of this port worked" },
 	{ "probe-other-event", SEVERITY_INFO, "an asynchronous event spoke of another port or queue pair" },
 	/* functions */
 	{ "adapter-on-several-pci-paths", SEVERITY_INFO,

@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define FAIL(...) error_set(error, __VA_ARGS__)
 
@@ -29,15 +31,37 @@ static struct ibv_device *find_device(struct ibv_device **list, int count, const
 	return NULL;
 }
 
+/*
+ * Why the node cannot be opened. libibverbs looks for another node of the same number after one that it may not open,
+ * and the errno that it leaves is that of the last attempt. 0: it can be.
+ */
+static int node_error(const char *node)
+{
+	int fd = open(node, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 static int open_context(struct endpoint *endpoint, struct ibv_device *device, struct error *error)
 {
 	struct resource_step *step = resource_begin(endpoint->run, endpoint->side, "ibv_open_device");
+	char node[sizeof(device->dev_name) + sizeof("/dev/infiniband/")];
+	snprintf(node, sizeof(node), "/dev/infiniband/%s", device->dev_name);
 	resource_detail(endpoint->run, step, "%s", endpoint->facts->device);
 	errno = 0;
 	endpoint->context = ibv_open_device(device);
 	int result = endpoint->context ? 0 : -(errno ? errno : EIO);
+	int refused = result ? node_error(node) : 0;
+	if (refused) {
+		result = refused;
+		resource_detail(endpoint->run, step, "%s, node %s", endpoint->facts->device, node);
+	}
 	resource_end(endpoint->run, step, result);
-	if (!endpoint->context)
+	if (refused)
+		return FAIL(result, "%s: ibv_open_device: %s", endpoint->facts->device, node);
+	if (result)
 		return FAIL(result, "%s: ibv_open_device", endpoint->facts->device);
 	/* Events are collected without ever waiting for them. */
 	int flags = fcntl(endpoint->context->async_fd, F_GETFL);

@@ -228,6 +228,21 @@ static bool judge_flap(struct judge *judge)
 	return undetermined_link(judge, OUTCOME_DEGRADED, L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
 }
 
+/* What is on one port, or on one host, works without a wire. Nothing that is to cross it will. */
+static bool judge_port_is_down(struct judge *judge)
+{
+	int side = is_port_down(&judge->evidence->local) ? SIDE_LOCAL : SIDE_REMOTE;
+	const struct endpoint_facts *end = endpoint(judge, side);
+	if (!is_port_down(end))
+		return false;
+	because(judge, "all %u operations completed successfully", judge->succeeded);
+	judge_port_down(judge, OUTCOME_DEGRADED);
+	summarize(judge, "it worked although %s port is %s: over the wire nothing will pass",
+	        side == SIDE_REMOTE ? "the peer's" : "the",
+	        end->port_state_after ? end->port_state_after : end->port_state);
+	return true;
+}
+
 /* Events after which a queue pair, or the adapter, is not in order any more. */
 static const struct async_event *error_event(const struct judge *judge, int side)
 {
@@ -300,7 +315,8 @@ bool rule_degraded(struct judge *judge)
 	tell_events(judge);
 	tell_counters(judge);
 	bool degraded = judge_error_event(judge) || judge_not_ready(judge) || judge_retried(judge) ||
-	                judge_late(judge) || judge_flap(judge) || judge_surplus(judge) || judge_slow(judge);
+	                judge_late(judge) || judge_flap(judge) || judge_surplus(judge) || judge_slow(judge) ||
+	                judge_port_is_down(judge);
 	if (degraded)
 		tell_gaps(judge, judge->evidence->operations.items[0]);
 	return degraded;

@@ -11,11 +11,13 @@ if [ ! -x "$RDMADIAG" ]; then
 fi
 document=$scratch/document
 
+only=probe-failed,probe-corrupt,probe-degraded
+
 # checked NAME STATUS EXPRESSION RUN-OPTION... - of check --probe -j, whose document is "d" in the expression
 checked() {
 	local name=$1 status=$2 expression=$3 got
 	shift 3
-	"$run" "$@" "$RDMADIAG" check --probe -j --only probe-failed,probe-corrupt,probe-degraded >"$document" 2>"$scratch/out"
+	"$run" "$@" "$RDMADIAG" check --probe -j --only "$only" >"$document" 2>"$scratch/out"
 	got=$?
 	python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
@@ -30,6 +32,11 @@ sys.exit(not (eval(sys.argv[2]) and sys.argv[3] == sys.argv[4]))' "$document" "$
 
 checked "two devices that work" 0 'not found and not unknown' --device mlx5_0 --device mlx5_1
 checked "a completion that does not come" 1 'found == [("error", "probe-failed", "mlx5_0/1")] and not unknown' --fault no-cqe
+only=probe-failed,probe-corrupt,probe-degraded,probe-ok
+checked "which ports were probed" 0 \
+	'found == [("info", "probe-ok", "mlx5_0/1"), ("info", "probe-ok", "mlx5_1/1")] and not unknown' \
+	--device mlx5_0 --device mlx5_1
+only=probe-failed,probe-corrupt,probe-degraded
 checked "a completion with an error, on both ports" 1 '[f[2] for f in found] == ["mlx5_0/1", "mlx5_0/2"]' \
 	--device mlx5_0:ports=2 --fault error:13:88
 said=$("$run" --fault no-cqe "$RDMADIAG" check --probe --nagios --only probe-failed 2>&1)

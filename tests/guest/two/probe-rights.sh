@@ -28,6 +28,13 @@ chmod 600 /dev/infiniband/uverbs*
 as_user "$RDMADIAG" probe -j -d rxe0 >"$document" 2>"$work/errors"
 is $? 3 "uverbs not permitted: status"
 holds "uverbs not permitted: configuration" "v['outcome'] == 'not-run' and v['layer'] == 'configuration'"
+holds "uverbs not permitted: the errno of the node, which libibverbs hides" "resource('local', 'ibv_open_device') == 13"
+like "$(cat "$work/errors")" 'rxe0: ibv_open_device: /dev/infiniband/uverbs[0-9]+: Permission denied' "uverbs not permitted: standard error names the node"
+like "$(as_user "$RDMADIAG" probe -d rxe0 2>/dev/null | tr "\n" " ")" 'Verdict: not-run, layer configuration \(confirmed\).*/dev/infiniband/uverbs.*Next' \
+	"uverbs not permitted: the verdict is in the text, with what to do"
+as_user "$RDMADIAG" check --probe -j >"$work/check.out" 2>/dev/null
+check topo "uverbs not permitted: check --probe knows as much" \
+	"[(m['subject'], m['errno']) for m in d['not_collected'] if m['what'] == 'probe' and '/dev/infiniband/uverbs' in m['reason']] == [('rxe0/1', 13), ('rxe2/1', 13)]" "$work/check.out"
 probe -d rxe7
 is "$status" 3 "no such device: status"
 like "$errors" 'rxe0, rxe2' "no such device: the message names those that are there"

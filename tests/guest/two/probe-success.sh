@@ -28,9 +28,9 @@ probe -d nic0/1
 is "$status" 0 "a netdev's name stands for its device"
 holds "a netdev's name: the device" "e['local']['device'] == 'rxe0' and d['request']['device'] == 'nic0/1'"
 
-"$RDMADIAG" check --probe -j --only probe-failed,probe-corrupt >"$work/check.out" 2>"$work/check.err"
+"$RDMADIAG" check --probe -j --only probe-failed,probe-corrupt,probe-ok >"$work/check.out" 2>"$work/check.err"
 is "$?" 0 "check --probe: every port carries data"
-check topo "check --probe: and each was probed" "not d['findings'] and not [m for m in d['not_collected'] if m['what'] == 'probe']" "$work/check.out"
+check topo "check --probe: and each was probed" "[(f['id'], f['subject']) for f in d['findings']] == [('probe-ok', 'rxe0/1'), ('probe-ok', 'rxe2/1')] and not [m for m in d['not_collected'] if m['what'] == 'probe']" "$work/check.out"
 ok "check --probe: the document fits its schema" tests/schema/validate "$RDMADIAG" "$work/check.out"
 
 probe -d rxe0 --buffer-node 1

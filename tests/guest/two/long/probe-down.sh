@@ -39,6 +39,10 @@ holds "own port down during the run: it is this port that is named" "v['layer'] 
 probe -d rxe0
 isnt "$status" 0 "own port down before the run: status"
 holds "own port down before the run: the verdict" "v['outcome'] in ('not-run', 'failed', 'stalled') and 'DOWN' == e['local']['port_state']"
+"$RDMADIAG" check --probe -j --only probe-failed,probe-degraded,probe-ok >"$work/check.out" 2>/dev/null
+check topo "own port down: check --probe says which port it probed and which not" \
+	"[(f['id'], f['subject']) for f in d['findings']] == [('probe-ok', 'rxe2/1')] and [(m['subject'], m['reason']) for m in d['not_collected'] if m['what'] == 'probe'] == [('rxe0/1', 'not probed: the port is DOWN')]" "$work/check.out"
+like "$("$RDMADIAG" check --probe 2>&1)" 'rxe0/1.*not probed: the port is DOWN' "own port down: check --probe says so in the text"
 ip link set nic0 up
 wait_carrier nic0
 selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
