@@ -168,8 +168,9 @@ static int take_rule(const struct nlmsghdr *message, void *out)
 	if (table[NFTA_RULE_EXPRESSIONS])
 		mnl_attr_parse_nested(table[NFTA_RULE_EXPRESSIONS], take_expression, &facts);
 	if (facts.drops)
-		say(out, "nft %s %s %s: a rule drops%s", family_name(message), text_of(table[NFTA_RULE_TABLE]),
-		        text_of(table[NFTA_RULE_CHAIN]), facts.names_port ? " UDP port 4791" : "");
+		say(out, "nft %s %s %s: a rule drops%s%s", family_name(message), text_of(table[NFTA_RULE_TABLE]),
+		        text_of(table[NFTA_RULE_CHAIN]), facts.names_port ? " UDP port 4791" : "",
+		        facts.packets.known ? "" : ", without a counter");
 	uint64_t handle = 0;
 	if (table[NFTA_RULE_HANDLE])
 		nl_u64(table[NFTA_RULE_HANDLE], &handle);

@@ -14,6 +14,28 @@ static bool filter_matters(const struct endpoint_facts *end)
 	return is_software(end);
 }
 
+/* What is known of the filters is not asked for again; what would decide is. */
+static void advise_filter(struct judge *judge, const struct endpoint_facts *end, const char *whose)
+{
+	const char *packets = is_iwarp(end) ? "the TCP connection of iWARP" : "UDP port 4791";
+	if (!end->filter)
+		next_step(
+		        judge, "see whether a firewall of %s drops %s (nft list ruleset, tc -s qdisc)", whose, packets);
+	if (text_has(end->filter, "without a counter")) {
+		not_observed(judge, "whether the rule without a counter on %s drops these packets", whose);
+		next_step(judge,
+		        "add the word counter to the rule of %s, before its verdict, and run the probe again: a count "
+		        "that rises names the rule, one that does not clears it",
+		        whose);
+	}
+	if (text_has(end->filter, "policy drop"))
+		next_step(judge, "see whether the chain with policy drop on %s has a rule that accepts %s", whose,
+		        packets);
+	if (text_has(end->filter, "iptables-legacy"))
+		next_step(
+		        judge, "see with iptables-legacy -vnxL on %s which rule counts packets of %s", whose, packets);
+}
+
 static void tell_filters(struct judge *judge)
 {
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
@@ -28,11 +50,7 @@ static void tell_filters(struct judge *judge)
 			        ends[i]->filter);
 		else
 			because(judge, "%s has no packet filter or queueing discipline that drops", whose);
-		next_step(judge, is_iwarp(ends[i])
-		                         ? "see whether a host firewall drops the TCP connection of iWARP (nft "
-		                           "list ruleset, tc -s qdisc)"
-		                         : "see whether a host firewall drops UDP port 4791 (nft list ruleset, "
-		                           "tc -s qdisc)");
+		advise_filter(judge, ends[i], whose);
 	}
 	if (counter_moved(judge, SIDE_LOCAL, COUNTER_CONGESTION, true) ||
 	        counter_moved(judge, SIDE_REMOTE, COUNTER_CONGESTION, true))

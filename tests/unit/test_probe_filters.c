@@ -140,10 +140,11 @@ static void rules_that_drop(void **state)
 	assert_string_equal(text.text, "");
 	message = rule(53, NF_DROP);
 	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
-	assert_string_equal(text.text, "nft ip t c: a rule drops");
+	assert_string_equal(text.text, "nft ip t c: a rule drops, without a counter");
 	message = rule(4791, NF_DROP);
 	assert_int_equal(filters_parse_rules(message, message->nlmsg_len, &text), 0);
-	assert_string_equal(text.text, "nft ip t c: a rule drops; nft ip t c: a rule drops UDP port 4791");
+	assert_string_equal(text.text, "nft ip t c: a rule drops, without a counter; "
+	                               "nft ip t c: a rule drops UDP port 4791, without a counter");
 }
 
 static void what_rules_count(void **state)

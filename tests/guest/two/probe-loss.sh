@@ -26,6 +26,16 @@ holds "all dropped on input: the peer was asked all the same" \
 	"e['remote']['alive'] and e['remote']['qp_state'] == 'RTS' and counter('remote', 'rcvd_pkts') == 0 and counter('local', 'sent_pkts') > 0"
 undrop
 
+nft add table inet probe
+nft add chain inet probe rocev2 '{ type filter hook input priority 0; }'
+nft add rule inet probe rocev2 udp dport 4791 drop
+lossy
+holds "a rule without a counter: undetermined, and what is known is not asked for again" \
+	"v['layer'] == 'undetermined' and 'configuration' in v['candidates'] and not any('whether a' in text and 'firewall' in text for text in v['next_steps'])"
+holds "a rule without a counter: what would decide is said" \
+	"any('add the word counter' in text for text in v['next_steps']) and any('rule without a counter' in text for text in v['not_observed'])"
+undrop
+
 drop output
 peer --timeout 1500
 is "$status" 1 "all packets dropped on output: status"
