@@ -23,10 +23,16 @@ static layer_set mirrored(layer_set set)
 	return result;
 }
 
-/* This process runs and says so: what concerns its queue pair is seen, not guessed. */
-static layer_set without_us(const struct judge *judge, layer_set set)
+/*
+ * This process runs, and its queue pair is seen to be ready: it is not what keeps a plain write or read from being
+ * answered. Receives that it did not post and rights that it did not give are not seen by that.
+ */
+static layer_set without_us(const struct judge *judge, const struct peer_report *report, layer_set set)
 {
-	return is_ready(&judge->evidence->local) ? set & ~L(APPLICATION) : set;
+	enum { RETRIES_USED_UP = 12 }; /* IBV_WC_RETRY_EXC_ERR */
+	bool unanswered = !report->wc_status.known || report->wc_status.value == RETRIES_USED_UP;
+	bool waits = !report->wc_status.known && report->opcode != OP_WRITE && report->opcode != OP_READ;
+	return unanswered && !waits && is_ready(&judge->evidence->local) ? set & ~L(APPLICATION) : set;
 }
 
 static void tell_arrivals(struct judge *judge)
@@ -67,7 +73,8 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 		because(judge, "the peer says that its %s got no completion", request);
 		summarize(judge, "the peer's operation stalled");
 		tell_arrivals(judge);
-		return undetermined(judge, OUTCOME_STALLED, without_us(judge, mirrored(WHOLE_PATH | L(APPLICATION))));
+		return undetermined(
+		        judge, OUTCOME_STALLED, without_us(judge, report, mirrored(WHOLE_PATH | L(APPLICATION))));
 	}
 	const struct wc_explanation *known = explain_wc(report->wc_status.value);
 	because(judge, "the peer says that its %s completed with status %" PRId64 " (%s)", request,
@@ -80,7 +87,7 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 	if (judge_port_down(judge, OUTCOME_FAILED))
 		return true;
 	layer_set set = known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
-	return undetermined(judge, OUTCOME_FAILED, without_us(judge, mirrored(set)));
+	return undetermined(judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)));
 }
 
 bool rule_reported(struct judge *judge)

@@ -54,8 +54,10 @@ bool rule_refused(struct judge *judge)
 	if (refused->is_inline == FLAG_YES &&
 	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
+	/* A device may have been taken away on purpose. */
 	if (error == ENODEV || error == EIO)
-		return undetermined(judge, OUTCOME_FAILED, L(DEVICE) | L(KERNEL) | L(PLATFORM));
+		return undetermined(judge, OUTCOME_FAILED,
+		        L(DEVICE) | L(KERNEL) | L(PLATFORM) | (error == ENODEV ? L(CONFIGURATION) : 0));
 	layer_set base = known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
 	return undetermined(judge, OUTCOME_FAILED, base);
 }

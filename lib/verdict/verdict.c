@@ -93,6 +93,11 @@ bool undetermined(struct judge *judge, enum outcome outcome, layer_set candidate
 	candidates = here(judge, candidates);
 	if (!candidates)
 		candidates = here(judge, WHOLE_PATH | L(APPLICATION) | L(KERNEL));
+	/* One that alone is left open has no other beside it to be told apart from. */
+	if (__builtin_popcount(candidates) == 1 && !judge->contradiction) {
+		set_end(judge, outcome, (enum layer)__builtin_ctz(candidates), CONFIDENCE_LIKELY, candidates);
+		return true;
+	}
 	set_end(judge, outcome, LAYER_UNDETERMINED, CONFIDENCE_NONE, candidates);
 	return true;
 }
