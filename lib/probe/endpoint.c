@@ -69,6 +69,18 @@ static int open_context(struct endpoint *endpoint, struct ibv_device *device, st
 	return 0;
 }
 
+/* The kernel has the device: a list without it is one that failed. */
+static int not_offered(struct endpoint *endpoint, struct resource_step *step, struct error *error)
+{
+	int result = error_say(error, -ENODEV,
+	        "%s: libibverbs does not offer the device: no uverbs device for it, or no provider library for its "
+	        "driver",
+	        endpoint->facts->device);
+	if (error)
+		resource_detail(endpoint->run, step, "%s", error->text);
+	return result;
+}
+
 static int open_device(struct endpoint *endpoint, struct error *error)
 {
 	struct probe_run *run = endpoint->run;
@@ -76,18 +88,14 @@ static int open_device(struct endpoint *endpoint, struct error *error)
 	int count = 0;
 	errno = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
-	int result = resource_end(run, step, list ? 0 : -(errno ? errno : ENOSYS));
+	int code = errno ? errno : ENOSYS;
 	if (!list)
-		return FAIL(result, "ibv_get_device_list");
+		return FAIL(resource_end(run, step, -code), "ibv_get_device_list");
 	struct ibv_device *device = find_device(list, count, endpoint->facts->device);
+	int result = device ? 0 : not_offered(endpoint, step, error);
+	resource_end(run, step, result);
 	if (device)
 		result = open_context(endpoint, device, error);
-	else
-		result = error_say(error, -ENODEV,
-		        "%s: libibverbs does not offer the device: no uverbs device for it, or no provider library for "
-		        "its "
-		        "driver",
-		        endpoint->facts->device);
 	ibv_free_device_list(list);
 	return result;
 }

@@ -23,6 +23,13 @@ static const struct errno_explanation errno_table[] = {
 	{ "ibv_get_device_list", EPERM,
 	        { "This process may not look at RDMA devices.", L(CONFIGURATION), "Check permission and namespaces.",
 	                "ibv_get_device_list(3)" } },
+	{ "ibv_get_device_list", ENODEV,
+	        { "The kernel has the device and libibverbs does not: the kernel made no uverbs device for it, or no "
+	          "provider library for its driver is installed here, in a container for example.",
+	                L(CONFIGURATION),
+	                "Load ib_uverbs; install the providers of libibverbs (rdma-core, ibverbs-providers) where the "
+	                "program runs; rdmadiag check tells which of them it is.",
+	                "ibv_get_device_list(3)" } },
 	{ "find-device", ENODEV,
 	        { "There is no RDMA device of this name here, or none at all.", L(CONFIGURATION) | L(APPLICATION),
 	                "Run rdmadiag topo; a device may be in another network namespace, or its driver not loaded.",

@@ -179,7 +179,8 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	if (known)
 		because(judge, "%s", known->text.meaning);
 	/* The errno of a name is borrowed, and its text would mislead. */
-	bool named = step->detail && (text_is(step->name, "getaddrinfo") || text_is(step->name, "find-device"));
+	bool named = step->detail && (text_is(step->name, "getaddrinfo") || text_is(step->name, "find-device") ||
+	                                     text_is(step->name, "ibv_get_device_list"));
 	if (named)
 		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, step->detail);
 	else

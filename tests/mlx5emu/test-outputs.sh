@@ -68,4 +68,15 @@ END
 ok $? "the same bytes over TCP: all arrive, returned before received" "$scratch/out"
 [ "$("$RDMADIAG" probe --explain-stages | grep -c '^    TCP: ')" = "$("$RDMADIAG" probe --explain-stages | grep -c '^[a-z]')" ]
 ok $? "each stage is explained, beside what TCP does"
+
+# A container has the device of the kernel, and not always the provider library for it.
+if [ -d /etc/libibverbs.d ] && unshare -m true 2>/dev/null; then
+	# shellcheck disable=SC2016
+	"$run" unshare -m sh -c 'mount -t tmpfs none /etc/libibverbs.d && exec "$0" probe -j' "$RDMADIAG" >"$document" 2>"$scratch/out"
+	[ $? -eq 3 ] && grep -q "libibverbs does not offer the device" "$scratch/out" &&
+		grep -q '"outcome":"not-run","layer":"configuration"' "$document" && grep -q '"summary":"[^"]*no provider library for its driver' "$document"
+	ok $? "no provider library: the verdict says so" "$document"
+else
+	skip "no provider library" "no mounts of one's own"
+fi
 finish
