@@ -2,8 +2,8 @@
 /*
  * Libraries that few runs need, loaded by the first call of one of their functions. Linked in the usual way they cost
  * each run: libarchive brings 12 others with it; libmlx5 registers with libibverbs before any device is matched, which
- * then opens one more file for each device; libnuma reads /sys and /proc when it is loaded; libibverbs and librdmacm are
- * half of what starting the program costs, and not needed by what looks at netlink and files only.
+ * then opens one more file for each device; libnuma reads /sys and /proc when it is loaded; libibverbs and librdmacm
+ * are a third of what starting the program costs, and not needed by what looks at netlink and files only.
  *
  * The files of this folder define the functions under their own names, so that callers and headers are the usual ones.
  */

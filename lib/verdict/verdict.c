@@ -372,8 +372,7 @@ static void tell_separation(struct judge *judge)
 {
 	static const char *const observations[LAYER_COUNT] = {
 		[LAYER_CONFIGURATION] =
-		        "what is set on the hosts: limits, permissions, GIDs, MTUs, filters, partitions "
-		        "(rdmadiag check on both)",
+		        "limits, permissions, GIDs, MTUs, filters and partitions of both hosts (rdmadiag check)",
 		[LAYER_APPLICATION] =
 		        "what the program asked for, beside what it was given: keys, lengths, flags, order",
 		[LAYER_PROVIDER] = "whether another version of the provider library does the same",

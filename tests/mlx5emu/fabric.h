@@ -120,7 +120,7 @@ struct fab_dev {
 	uint64_t guid;   /* host byte order */
 	unsigned int nports;
 	int numa_node;
-	bool odp; /* offers on-demand paging */
+	bool odp;  /* offers on-demand paging */
 	bool edge; /* unlike mlx5, raises completion events for new completions only */
 	char pci[16];
 	_Atomic bool fatal;

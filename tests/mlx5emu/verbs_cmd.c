@@ -141,8 +141,8 @@ static int query_device_ex(int ctx, struct cmd_buf *b)
 	r.hca_core_clock = 1000000;
 	if (emu.ctx[ctx].dev->odp) {
 		r.odp_caps.general_caps = IBV_ODP_SUPPORT;
-		r.odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
-		                                            IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+		r.odp_caps.per_transport_caps.rc_odp_caps =
+		        IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
 	}
 	if (b->out_len < sizeof(r.base))
 		return ENOSPC;
