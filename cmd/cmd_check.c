@@ -40,7 +40,8 @@ enum {
 
 static const struct option_help options[] = {
 	{ OPTION_NAGIOS, "nagios", NULL, "one line and the exit status of a monitoring plug-in" },
-	{ OPTION_PROM, "prom", "FILE", "write metrics in the Prometheus text format to FILE" },
+	{ OPTION_PROM, "prom", "FILE",
+	        "write metrics in the Prometheus text format to FILE; -: to standard output, alone" },
 	{ OPTION_ONLY, "only", "IDS", "only these findings, separated by commas" },
 	{ OPTION_IGNORE, "ignore", "IDS", "not these findings" },
 	{ OPTION_SEVERITY, "severity", "LEVEL", "only findings from info (default), warning or error up" },
@@ -112,7 +113,9 @@ static int judge(struct host *host, struct look *look)
 	return judged;
 }
 
-static int collect(const struct check_request *request, struct origin *origin, struct host *host, struct error *error)
+/* `counters`: how many were watched. */
+static int collect(const struct check_request *request, struct origin *origin, struct host *host, uint32_t *counters,
+        struct error *error)
 {
 	struct look *first = NULL, *look = NULL;
 	bool watched = request->interval > 0;
@@ -125,6 +128,7 @@ static int collect(const struct check_request *request, struct origin *origin, s
 	result = look_at(origin, host, watched, &look, error);
 	if (result && result != -EINTR)
 		return result;
+	*counters = look->counters.items.count;
 	int judged = judge(host, look);
 	if (first && !judged)
 		check_rising(before, &first->counters, host, &look->counters, request->interval, &host->report);
@@ -134,25 +138,29 @@ static int collect(const struct check_request *request, struct origin *origin, s
 	return result ? result : judged;
 }
 
-static bool has_port(const struct host *host, const char *subject)
+static const struct port *find_port(const struct host *host, const char *subject)
 {
 	list_each(device, &host->devices)
 		for (uint32_t i = 0; i < device->ports.count; i++) {
 			char name[64];
 			snprintf(name, sizeof(name), "%s/%" PRId64, device->name, device->ports.items[i]->number.value);
 			if (!strcmp(name, subject))
-				return true;
+				return device->ports.items[i];
 		}
-	return false;
+	return NULL;
 }
 
 /* A mistyped port would have its own fault reported for ever, or hide none. */
 static int check_expected(const struct check_request *request, const struct host *host, struct error *error)
 {
 	const struct strings *expected = &request->filter.expect_down;
-	for (uint32_t i = 0; i < expected->count; i++)
-		if (!has_port(host, expected->items[i]))
+	for (uint32_t i = 0; i < expected->count; i++) {
+		const struct port *port = find_port(host, expected->items[i]);
+		if (!port)
 			return error_say(error, -ENODEV, "--expect-down: there is no port '%s'", expected->items[i]);
+		if (port->state && !strcmp(port->state, "ACTIVE"))
+			complain("--expect-down %s: this port is ACTIVE", expected->items[i]);
+	}
 	return 0;
 }
 
@@ -171,6 +179,26 @@ static int check_seen(const struct host *host, struct error *error)
 static const char *plural(int64_t count)
 {
 	return count == 1 ? "" : "s";
+}
+
+static uint32_t active_ports(const struct host *host)
+{
+	uint32_t count = 0;
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			count += port->state && !strcmp(port->state, "ACTIVE");
+	return count;
+}
+
+/* That nothing was found says little where nothing was there to be watched. */
+static void print_watched(const struct check_request *request, const struct host *host, uint32_t counters)
+{
+	uint32_t ports = active_ports(host);
+	if (request->interval > 0)
+		printf("watched for %g s: %u counter%s of errors and congestion, and the states of the ports\n",
+		        request->interval, counters, plural(counters));
+	if (request->probe)
+		printf("probed: %u port%s that %s up\n", ports, plural(ports), ports == 1 ? "is" : "are");
 }
 
 static void print_text(const struct host *host, const struct report *report, bool color)
@@ -192,23 +220,33 @@ static int status_of(const struct report *report)
 	return counts.errors.value || counts.warnings.value ? EXIT_FOUND : EXIT_DONE;
 }
 
-static int nothing(const struct check_request *request, const struct common_options *common, const struct error *error)
+/* `host`: as far as it was looked at, NULL: not at all. */
+static int nothing(const struct check_request *request, const struct common_options *common, struct host *host,
+        const struct error *error)
 {
+	static const struct finding_counts unknown;
 	if (request->nagios)
 		return (int)monitor_print_unknown(stdout, error->text);
 	complain("%s", error->text);
-	if (common->json)
+	if (common->json && host && host->origin) {
+		report_missing(&host->report, "findings", "host", error->code, "%s", error->text);
+		print_document("rdmadiag.check", common, host->origin, &host->facts, &finding_counts_record, &unknown,
+		        &host->report);
+	} else if (common->json) {
 		print_empty_document("rdmadiag.check", common, &finding_counts_record, error);
+	}
 	return EXIT_NOTHING;
 }
 
-static int print(const struct check_request *request, const struct common_options *common, struct host *host)
+static int print(
+        const struct check_request *request, const struct common_options *common, struct host *host, uint32_t counters)
 {
 	if (request->nagios)
 		return (int)monitor_print(stdout, host, &host->report);
 	struct finding_counts counts = findings_count(&host->report);
 	if (!common->json) {
 		print_text(host, &host->report, use_color(common));
+		print_watched(request, host, counters);
 		return status_of(&host->report);
 	}
 	int failed = print_document(
@@ -217,16 +255,20 @@ static int print(const struct check_request *request, const struct common_option
 		return status_of(&host->report);
 	struct error error;
 	error_set(&error, failed, "printing the document");
-	return nothing(request, common, &error);
+	return nothing(request, common, NULL, &error);
 }
 
 /* Metrics of an earlier run must not stand for this one: what is not known of the host is not in the file. */
 static void write_unknown(const struct check_request *request)
 {
 	static const struct host unknown;
-	static const struct report empty;
+	autocall(arena_freep) struct arena *arena = arena_new(1 << 16);
+	struct report report = { .arena = arena };
 	struct error error;
-	if (request->prom && prometheus_write(request->prom, &unknown, &empty, &error))
+	if (!request->prom || !arena)
+		return;
+	report_missing(&report, "findings", "host", 0, "nothing could be checked");
+	if (prometheus_write(request->prom, &unknown, &report, &error))
 		complain("%s", error.text);
 }
 
@@ -236,7 +278,8 @@ static int check(const struct check_request *request, const struct common_option
 	autocall(origin_closep) struct origin *origin =
 	        common->from ? origin_snapshot(common->from, &error) : origin_live();
 	autocall(host_freep) struct host *host = origin ? host_new() : NULL;
-	int result = host         ? collect(request, origin, host, &error)
+	uint32_t counters = 0;
+	int result = host         ? collect(request, origin, host, &counters, &error)
 	             : error.code ? error.code
 	                          : error_set(&error, -ENOMEM, "host");
 	if (!result)
@@ -245,10 +288,11 @@ static int check(const struct check_request *request, const struct common_option
 		result = check_seen(host, &error);
 	if (result && result != -EINTR) {
 		write_unknown(request);
-		return nothing(request, common, &error);
+		return nothing(request, common, host, &error);
 	}
 	findings_select(&host->report, &request->filter);
-	int status = print(request, common, host);
+	bool alone = request->prom && !strcmp(request->prom, "-");
+	int status = alone ? status_of(&host->report) : print(request, common, host, counters);
 	if (request->prom && prometheus_write(request->prom, host, &host->report, &error)) {
 		complain("%s", error.text);
 		return request->nagios ? MONITOR_UNKNOWN : EXIT_NOTHING;
@@ -276,6 +320,12 @@ static int set_interval(const struct command *command, const char *text, double 
 	return usage_error(command, "--interval: '%s' is no number of seconds", text);
 }
 
+static bool is_port_name(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	return slash && slash != text && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1);
+}
+
 static int set_option(const struct command *command, int option, struct arena *arena, struct check_request *request)
 {
 	struct error error = { 0 };
@@ -295,6 +345,8 @@ static int set_option(const struct command *command, int option, struct arena *a
 	case OPTION_SEVERITY:
 		return set_severity(command, optarg, &filter->threshold);
 	case OPTION_EXPECT_DOWN:
+		if (!is_port_name(optarg))
+			return usage_error(command, "--expect-down: '%s' is no DEV/PORT, as in mlx5_0/1", optarg);
 		return strings_add(arena, &filter->expect_down, optarg) ? EXIT_NOTHING : 0;
 	default:
 		break;
@@ -322,6 +374,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return option_status(option);
 	if (optind < argc)
 		return usage_error(command, "'%s': no operand is taken", argv[optind]);
+	if (request.nagios && common->json)
+		return usage_error(command, "--nagios and --json: one of them");
+	if (request.prom && !strcmp(request.prom, "-") && (request.nagios || common->json))
+		return usage_error(command, "--prom -: standard output carries the metrics alone");
 	if (request.interval > 0 && common->from)
 		return usage_error(command, "--interval: nothing moves in a snapshot");
 	if (request.probe && common->from)

@@ -186,7 +186,7 @@ static int deepen(const struct gid_request *request, bool live, struct gid_look 
 	int result = 0;
 	check_gid(look->host, look->document);
 	struct gid_environment environment = { .variables = live ? environ : NULL, .nccl_conf = look->nccl_conf };
-	if (!request->explain && !request->to && !request->diff)
+	if (!request->explain)
 		result = gid_advise(look->host, look->document);
 	if (request->explain)
 		result = gid_explain(look->host, &environment, look->document);
@@ -209,6 +209,7 @@ static int print(const struct gid_request *request, const struct common_options 
 	struct gid_print_options options = {
 		.color = use_color(common),
 		.table = !request->to && !request->diff,
+		.choices = request->explain,
 		.changes = request->diff != NULL,
 	};
 	return gid_print(stdout, look->document, &host->report, &options);
@@ -249,6 +250,15 @@ static int print_nothing(const struct common_options *common, const struct error
 	return EXIT_NOTHING;
 }
 
+static void complain_of_nothing(const struct gid_look *look)
+{
+	const struct gid_route *to = look->document->to;
+	if (to && to->unknown)
+		complain("--to %s: %s", to->address, to->reason ? to->reason : "not known");
+	else
+		complain("no port has a GID in this network namespace");
+}
+
 static int show(struct origin *origin, const struct gid_request *request, const struct common_options *common)
 {
 	struct error error = { 0 };
@@ -271,7 +281,7 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 	}
 	int status = status_of(request, collected, &look);
 	if (status == EXIT_NOTHING && !collected)
-		complain("no port has a GID in this network namespace");
+		complain_of_nothing(&look);
 	return status;
 }
 

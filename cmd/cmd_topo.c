@@ -148,6 +148,8 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return option_status(option);
 	if (argc - optind > 1)
 		return usage_error(command, "more than one device");
+	if (view.tree && common->json)
+		return usage_error(command, "--tree and --json: one of them");
 	if (view.svg && !strcmp(view.svg, "-") && (common->json || view.tree || view.matrix))
 		return usage_error(command, "--svg -: standard output is for one of them");
 	wanted.device = argv[optind];

@@ -50,6 +50,9 @@ static const char *const ignored_keys[] = { "hostname", "origin", "process", "no
 /* Of a finding, besides what it is and of what: these speak of this node's addresses and numbers. */
 static const char *const ignored_in_findings[] = { "message", "evidence", "advice" };
 
+/* Of a choice of a GID index: these speak of addresses, and of the other entries of the table. */
+static const char *const ignored_in_choices[] = { "reason", "rejected" };
+
 static bool ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), end_length = strlen(end);
@@ -69,6 +72,10 @@ static bool is_ignored(const char *path, const char *key)
 	static const char findings[] = "findings[";
 	if (!strncmp(path, findings, strlen(findings)) &&
 	        is_one_of(key, ignored_in_findings, ARRAY_SIZE(ignored_in_findings)))
+		return true;
+	static const char choices[] = "choices[";
+	if (!strncmp(path, choices, strlen(choices)) &&
+	        is_one_of(key, ignored_in_choices, ARRAY_SIZE(ignored_in_choices)))
 		return true;
 	return is_one_of(key, ignored_keys, ARRAY_SIZE(ignored_keys)) || ends_with(key, "_ns") ||
 	       ends_with(key, "_psn");

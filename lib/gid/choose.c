@@ -102,32 +102,37 @@ static const struct {
 	{ "rdma_cm", gid_choose_rdma_cm },
 };
 
-int gid_advise(struct host *host, struct gid_document *document)
+static int choose(struct host *host, const struct gid_environment *environment, struct gid_document *document,
+        struct gid_table *table, size_t count)
 {
-	list_each(table, &document->tables) {
-		struct gid_port port = gid_port_of(host, document, table);
-		struct gid_choice *choice = arena_new_object(host->arena, struct gid_choice);
+	struct gid_port port = gid_port_of(host, document, table);
+	for (size_t i = 0; i < count; i++) {
+		struct gid_choice *choice = list_add(host->arena, &document->choices);
 		if (!choice)
 			return -ENOMEM;
-		gid_choose_rdmadiag(host->arena, &port, NULL, choice);
-		table->advice = choice;
+		choice->device = table->device;
+		choice->port = table->port;
+		choice->consumer = consumers[i].name;
+		consumers[i].choose(host->arena, &port, environment, choice);
+		if (count == 1)
+			table->advice = choice;
 	}
 	return 0;
 }
 
+/* The first consumer is this program. */
+int gid_advise(struct host *host, struct gid_document *document)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < document->tables.count && !result; i++)
+		result = choose(host, NULL, document, document->tables.items[i], 1);
+	return result;
+}
+
 int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document)
 {
-	list_each(table, &document->tables) {
-		struct gid_port port = gid_port_of(host, document, table);
-		for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
-			struct gid_choice *choice = list_add(host->arena, &document->choices);
-			if (!choice)
-				return -ENOMEM;
-			choice->device = table->device;
-			choice->port = table->port;
-			choice->consumer = consumers[i].name;
-			consumers[i].choose(host->arena, &port, environment, choice);
-		}
-	}
-	return 0;
+	int result = 0;
+	for (uint32_t i = 0; i < document->tables.count && !result; i++)
+		result = choose(host, environment, document, document->tables.items[i], ARRAY_SIZE(consumers));
+	return result;
 }

@@ -46,7 +46,7 @@ void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const 
 
 struct gid_port gid_port_of(
         const struct host *host, const struct gid_document *document, const struct gid_table *table);
-/* Gives each table its advice. 0 or -ENOMEM. */
+/* Fills document->choices with what rdmadiag itself would take, the advice of each table. 0 or -ENOMEM. */
 int gid_advise(struct host *host, struct gid_document *document);
 /* Fills document->choices for all ports and consumers. 0 or -ENOMEM. */
 int gid_explain(struct host *host, const struct gid_environment *environment, struct gid_document *document);

@@ -378,6 +378,13 @@ static bool answer_by_source(struct search *search)
 	return found;
 }
 
+/* ENOENT is what a snapshot answers to what it has no recording of. */
+static const char *why_unknown(const struct gid_path *path)
+{
+	return num_is(path->route.error, ENOENT) ? "the snapshot holds no lookup of the route to"
+	                                         : "RTM_GETROUTE failed for";
+}
+
 static void choose(struct search *search)
 {
 	const struct gid_lookup *route = &search->path->route;
@@ -385,7 +392,7 @@ static void choose(struct search *search)
 		return;
 	if (!search->path->known) {
 		search->answer->unknown = true;
-		answer_none(search, "not known: the route to it could not be looked up");
+		answer_none(search, "not known: %s %s", why_unknown(search->path), search->path->address);
 	} else if (num_is(route->type, RTN_LOCAL)) {
 		answer_local(search);
 	} else if (!answer_by(search, route) && !answer_by_source(search) && !route_discards(search)) {
@@ -410,10 +417,7 @@ struct gid_route *gid_path_choose(struct host *host, const struct gid_document *
 	choose(&search);
 	if (answer->unknown) {
 		int error = path->route.error.known ? (int)path->route.error.value : 0;
-		report_missing(&host->report, "to", "host", -error,
-		        error == ENOENT ? "the snapshot holds no lookup of the route to %s"
-		                        : "RTM_GETROUTE for %s failed",
-		        path->address);
+		report_missing(&host->report, "to", "host", -error, "%s %s", why_unknown(path), path->address);
 	}
 	return answer;
 }

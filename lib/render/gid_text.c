@@ -192,7 +192,8 @@ int gid_print(FILE *stream, const struct gid_document *document, const struct re
 		result = print_entries(stream, document, options->color);
 		print_counts(stream, document);
 	}
-	print_choices(stream, document);
+	if (options->choices)
+		print_choices(stream, document);
 	if (document->to)
 		print_route(stream, document->to);
 	list_each(resize, &document->resized)

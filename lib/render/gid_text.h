@@ -12,6 +12,7 @@
 struct gid_print_options {
 	bool color;
 	bool table;   /* entries and counts */
+	bool choices; /* of every consumer; without it rdmadiag's advice stands beside the counts */
 	bool changes; /* say so when there is none */
 };
 

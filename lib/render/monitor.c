@@ -69,7 +69,7 @@ enum monitor_status monitor_print(FILE *stream, const struct host *host, const s
 		fputs(": ", stream);
 		print_plain(stream, finding->message);
 	}
-	fprintf(stream, " | errors=%" PRId64 ";;1 warnings=%" PRId64 ";1 infos=%" PRId64 " devices=%u not_collected=%u",
+	fprintf(stream, " | errors=%" PRId64 ";;0 warnings=%" PRId64 ";0 infos=%" PRId64 " devices=%u not_collected=%u",
 	        counts.errors.value, counts.warnings.value, counts.infos.value, host->devices.count,
 	        report->not_collected.count);
 	print_ports(stream, host);
@@ -188,6 +188,8 @@ int prometheus_write(const char *path, const struct host *host, const struct rep
 	bool failed = ferror(stream);
 	if (fclose(stream) || failed)
 		return error_set(error, -ENOMEM, "%s", path);
+	if (!strcmp(path, "-"))
+		return fwrite(text, 1, length, stdout) == length ? 0 : error_set(error, -EIO, "standard output");
 	/* Its temporary name does not end in .prom: the textfile collector of node_exporter must not take it. */
 	struct file_replacement replacement;
 	int result = file_replace_open(path, &replacement, error);

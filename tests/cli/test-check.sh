@@ -23,17 +23,31 @@ status_is 0 "a port that is meant to be down" "$RDMADIAG" check --only port-down
 status_is 1 "says nothing of another port" "$RDMADIAG" check --only port-down --expect-down mlx5_1/1 --from "$arm"
 status_is 3 "a port that is not there" "$RDMADIAG" check --expect-down mlx5_7/1 --from "$arm"
 like "$errors" "no port 'mlx5_7/1'" "is named"
+status_is 2 "--expect-down: a device without its port" "$RDMADIAG" check --expect-down mlx5_0 --from "$arm"
+like "$errors" "'mlx5_0' is no DEV/PORT" "is wrong usage"
+status_is 1 "--expect-down: a port that is up" "$RDMADIAG" check --expect-down mlx5_bond_0/1 --from "$dir/t06-two-aggregators"
+like "$errors" "mlx5_bond_0/1: this port is ACTIVE" "is told"
 status_is 2 "an unknown id" "$RDMADIAG" check --ignore no-such-finding --from "$arm"
 like "$errors" "no finding 'no-such-finding'" "is named"
 status_is 2 "an unknown severity" "$RDMADIAG" check --severity fatal --from "$arm"
 
 status_is 1 "--nagios: warning" "$RDMADIAG" check --nagios --from "$arm"
 is "$(wc -l <<<"$output")" 1 "one line"
-like "$output" '^RDMA WARNING - .* \| errors=0;;1 warnings=[0-9]+;1 .*devices=2' "with performance data"
+like "$output" '^RDMA WARNING - .* \| errors=0;;0 warnings=[0-9]+;0 .*devices=2' "with performance data"
 like "$output" " 'mlx5_0/1_active'=0;;;0;1 'mlx5_0/1_mbps'=[0-9]+;;;0" "and those of each port"
 status_is 3 "--nagios: unknown" "$RDMADIAG" check --nagios --from "$dir/none"
 like "$output" '^RDMA UNKNOWN - .*No such file' "says why on standard output"
 status_is 0 "--nagios: ok" "$RDMADIAG" check --nagios --severity error --from "$arm"
+
+status_is 2 "--nagios and JSON" "$RDMADIAG" check --nagios -j --from "$arm"
+like "$errors" "nagios and --json" "contradict each other"
+status_is 2 "--prom - and JSON" "$RDMADIAG" check --prom - -j --from "$arm"
+cd "$dir" || exit
+status_is 1 "--prom -: standard output" "$RDMADIAG" check --prom - --from "$arm"
+is "$(grep -vc '^\(#\|rdmadiag_\)' <<<"$output")" 0 "has the metrics alone"
+like "$output" '^rdmadiag_devices 2$' "of this node"
+ok "and no file is called so" test ! -e "$dir/-"
+cd "$OLDPWD" || exit
 
 "$RDMADIAG" check --from "$arm" --prom "$dir/x.prom" >/dev/null
 like "$(cat "$dir/x.prom")" '^rdmadiag_findings\{id="port-down",severity="warning",subject="mlx5_0/1"\} 1$' "--prom: a finding"
@@ -45,6 +59,7 @@ like "$errors" "none/x.prom: No such file" "is named"
 
 status_is 3 "--prom: a host of which nothing is known" "$RDMADIAG" check --from "$dir/none" --prom "$dir/x.prom"
 like "$(cat "$dir/x.prom")" '^rdmadiag_devices 0$' "replaces the metrics of an earlier run"
+like "$(cat "$dir/x.prom")" '^rdmadiag_not_collected 1$' "and says that something is not known"
 mkfifo "$dir/fifo"
 status_is 3 "--prom: what is no regular file" "$RDMADIAG" check --from "$arm" --prom "$dir/fifo"
 ok "is not replaced" test -p "$dir/fifo"
@@ -69,6 +84,12 @@ status_is 3 "a device of which nothing is known" "$RDMADIAG" check --from "$dir/
 like "$errors" "nothing could be checked: no state of the . ports of 1 devices" "is no healthy one"
 status_is 3 "--nagios: nothing known" "$RDMADIAG" check --nagios --from "$dir/blind"
 like "$output" "^RDMA UNKNOWN - nothing could be checked" "is unknown"
+
+# Without a device the document says whose it is, and what else was not collected.
+"$here/../machines/make-snapshot" empty-host "$dir/empty" >/dev/null
+status_is 3 "no device" "$RDMADIAG" check -j --from "$dir/empty"
+is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["host"]["hostname"], d["errors"], any(n["what"] == "findings" for n in d["not_collected"]))' <<<"$output")" \
+	"node1 None True" "the host is named"
 
 # Counters that rise while it waits: the sysfs of a described machine, changed meanwhile.
 status_is 2 "--interval: a snapshot" "$RDMADIAG" check --interval 1 --from "$arm"

@@ -87,6 +87,16 @@ status_is 1 "one of a hundred" "$RDMADIAG" compare "$dir"/n[0-9]*.json
 like "$output" '"20.35" +n42   <- odd one out$' "is found"
 like "$output" '^n42 is the odd one out in 1 of them$' "and named"
 
+# The index that each node is to use, without --explain.
+"$(dirname "$0")/../machines/make-snapshot" g32-line-node-a "$dir/g32-line-node-a" >/dev/null
+"$RDMADIAG" gid -j --from "$dir/g32-line-node-a" >"$dir/g32-line-node-a.json"
+is "$(python3 -c 'import json,sys; print([(c["device"], c["consumer"], c["index"]) for c in json.load(open(sys.argv[1]))["choices"]])' \
+	"$dir/g32-line-node-a.json")" "[('mlx5_0', 'rdmadiag', 3)]" "gid has the index to use"
+sed 's/"consumer":"rdmadiag","index":3/"consumer":"rdmadiag","index":5/; s/192.0.2.3 on/192.0.2.4 on/' "$dir/g32-line-node-a.json" >"$dir/other.json"
+status_is 1 "another index" "$RDMADIAG" compare "$dir/g32-line-node-a.json" "$dir/other.json"
+like "$output" '^choices\[mlx5_0/1/rdmadiag\].index$' "is shown"
+unlike "$output" 'reason' "its reason, which speaks of addresses, is not"
+
 mkfifo "$dir/fifo"
 status_is 3 "a FIFO" timeout 10 "$RDMADIAG" compare "$dir/a.json" "$dir/fifo"
 like "$errors" 'fifo: not a regular file' "does not block"
