@@ -253,6 +253,29 @@ bool peer_silent(const struct judge *judge)
 	               judge->control->error.value == ENETUNREACH);
 }
 
+/* Without the port behind it. */
+static size_t host_length(const char *address)
+{
+	const char *port = strrchr(address, ':');
+	return port ? (size_t)(port - address) : strlen(address);
+}
+
+/* The kernel takes an address of its own as the source of a connection to it. */
+bool control_is_local(const struct judge *judge)
+{
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	if (!tcp || !tcp->local || !tcp->remote)
+		return false;
+	size_t length = host_length(tcp->local);
+	return length == host_length(tcp->remote) && !strncmp(tcp->local, tcp->remote, length);
+}
+
+bool is_one_host(const struct judge *judge)
+{
+	return judge->request->mode == MODE_TWO_DEVICES || control_is_local(judge) ||
+	       text_is(judge->evidence->local.route_netdev, "lo");
+}
+
 /* ---- counters and events ---- */
 
 static int64_t growth_of(const struct counter_change *counter)

@@ -78,6 +78,8 @@ bool is_port_down(
 bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */
 bool tried(const struct judge *judge, int side, const char *state);   /* … or recorded at all, however it ended */
 bool peer_closed(const struct judge *judge); /* the control connection was closed by the other end */
+bool control_is_local(const struct judge *judge); /* the control connection does not leave the host */
+bool is_one_host(const struct judge *judge);
 bool peer_silent(const struct judge *judge); /* it was not closed, and nobody answered */
 /* Growth of a counter over the run; unknown where it was not recorded. */
 struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet);
@@ -138,6 +140,7 @@ void tell_events(struct judge *judge);
 void tell_progress(struct judge *judge, const struct operation *operation);
 void tell_routes(struct judge *judge);  /* what is wrong with route and neighbour of either end */
 bool tell_foreign(struct judge *judge); /* completions that belong to no request; false: there were none */
+void tell_network(struct judge *judge); /* that there was none to be seen */
 void tell_gaps(struct judge *judge, const struct operation *operation);
 
 /* ---- the rules: true when they decided ---- */

@@ -28,12 +28,14 @@ static bool judge_on_demand(struct judge *judge)
 {
 	const struct failed_step *step = &judge->step;
 	const struct endpoint_facts *end = endpoint(judge, step->side);
-	if (end->odp != FLAG_NO || !text_has(end->mr_access, "on-demand"))
+	/* Where nobody told, EOPNOTSUPP does: the plain registration is one that every device has. */
+	bool lacks = end->odp == FLAG_NO || (end->odp == FLAG_UNKNOWN && step->error == EOPNOTSUPP);
+	if (!lacks || !text_has(end->mr_access, "on-demand"))
 		return false;
 	because(judge, "%s%s failed: %s (errno %" PRId64 ")", step->name,
 	        step->side == SIDE_REMOTE ? " on the peer" : "", strerror((int)step->error), step->error);
 	because(judge, "on-demand paging was asked for, and the device does not offer it for reliable connections");
-	summarize(judge, "the buffer was to be paged in on demand, and the device does not offer that");
+	summarize(judge, "the device does not offer on-demand paging, which the buffer was to be registered with");
 	next_step(judge, "register pinned memory, or take a device that offers on-demand paging (ibv_devinfo -v)");
 	return likely(judge, OUTCOME_NOT_RUN, program_of(judge, step->side), 0);
 }
@@ -45,7 +47,7 @@ bool rule_region(struct judge *judge)
 	const struct failed_step *step = &judge->step;
 	if (!step->name || judge->posted || !text_has(step->name, "reg_mr"))
 		return false;
-	if ((step->error == EOPNOTSUPP || step->error == EINVAL) && judge_on_demand(judge))
+	if (judge_on_demand(judge))
 		return true;
 	if (step->error != EINVAL)
 		return false;

@@ -335,6 +335,7 @@ static bool judge_target(struct judge *judge)
 	because(judge, "the peer ran its operations, and what it announced was found in this side's buffer");
 	summarize(judge, "a peer was served");
 	not_observed(judge, "the operations themselves: they are in the peer's document");
+	tell_network(judge);
 	return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 }
 
@@ -358,9 +359,7 @@ bool rule_ok(struct judge *judge)
 	if (!all_succeeded(judge))
 		return false;
 	because(judge, "%u operations completed successfully", judge->succeeded);
-	if (judge->evidence->same_port_loopback == FLAG_YES)
-		not_observed(
-		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
+	tell_network(judge);
 	bool whole = judge->evidence->interrupted != FLAG_YES;
 	if (judge->verified && !has_unverified_size(judge)) {
 		because(judge, judge->request->op == OP_READ ? "the right bytes are in this host's memory"

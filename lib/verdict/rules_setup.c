@@ -67,6 +67,11 @@ static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set
 	return undetermined(judge, outcome, judge->step.duration_ns >= 0 ? base & ~L(DEVICE) : base);
 }
 
+static bool is_admin_down(const struct endpoint_facts *end)
+{
+	return end->netdev_up == FLAG_NO && is_port_down(end);
+}
+
 static bool judge_route(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	if (judge_port_down(judge, outcome))
@@ -95,6 +100,8 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	case ENODEV:
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	case ETIMEDOUT:
+		if (is_admin_down(&evidence->local) || is_admin_down(&evidence->remote))
+			return judge_port_down(judge, outcome);
 		return judge_neighbour(judge, outcome, base);
 	case ENETUNREACH:
 	case EHOSTUNREACH:
@@ -242,11 +249,6 @@ bool rule_control(struct judge *judge)
 
 /* ---- ports that are not up ---- */
 
-static bool is_admin_down(const struct endpoint_facts *end)
-{
-	return end->netdev_up == FLAG_NO && is_port_down(end);
-}
-
 static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 {
 	const struct endpoint_facts *end = endpoint(judge, side);
@@ -276,9 +278,19 @@ static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 	return undetermined_link(judge, outcome, L(CONFIGURATION) | device);
 }
 
+/* What an administrator did explains a link that the other end has lost as well. */
+static bool judge_admin_down(struct judge *judge, enum outcome outcome)
+{
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++)
+		if (is_admin_down(endpoint(judge, side)))
+			return judge_one_port(judge, outcome, side);
+	return false;
+}
+
 bool judge_port_down(struct judge *judge, enum outcome outcome)
 {
-	return judge_one_port(judge, outcome, SIDE_LOCAL) || judge_one_port(judge, outcome, SIDE_REMOTE);
+	return judge_admin_down(judge, outcome) || judge_one_port(judge, outcome, SIDE_LOCAL) ||
+	       judge_one_port(judge, outcome, SIDE_REMOTE);
 }
 
 /* ---- nothing was posted ---- */

@@ -255,6 +255,16 @@ static void tell_blind_stages(struct judge *judge)
 		not_observed(judge, "whether the device saw, executed and sent it: this provider gives no access");
 }
 
+void tell_network(struct judge *judge)
+{
+	if (judge->evidence->same_port_loopback == FLAG_YES)
+		not_observed(
+		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
+	else if (is_one_host(judge))
+		not_observed(judge,
+		        "the network between hosts: both ends are on this host, so the packets need not leave it");
+}
+
 void tell_gaps(struct judge *judge, const struct operation *operation)
 {
 	const struct evidence *evidence = judge->evidence;
@@ -268,9 +278,7 @@ void tell_gaps(struct judge *judge, const struct operation *operation)
 		                                                 : "whether the payload is in the peer's memory");
 	if (!evidence->remote.qp_state)
 		not_observed(judge, "the state of the peer's queue pair");
-	if (evidence->same_port_loopback == FLAG_YES)
-		not_observed(
-		        judge, "the network: both ends are on one port, so the packets need not leave the adapter");
+	tell_network(judge);
 }
 
 static void tell_unclaimed(struct judge *judge)
@@ -306,7 +314,8 @@ bool tell_foreign(struct judge *judge)
 static void tell_control(struct judge *judge)
 {
 	const struct tcp_facts *tcp = judge->evidence->tcp;
-	if (!tcp || judge->verdict->outcome == OUTCOME_OK)
+	/* Within one host there is no IP trouble that it could tell of: lo drops nothing, a busy host is late. */
+	if (!tcp || judge->verdict->outcome == OUTCOME_OK || control_is_local(judge))
 		return;
 	bool trouble = (tcp->retransmits.known && tcp->retransmits.value > 0) ||
 	               (tcp->unacked.known && tcp->unacked.value > 0);

@@ -72,6 +72,17 @@ static void expect_words(const char *where, const struct verdict *verdict, json_
 	}
 }
 
+static void expect_silence(const char *where, const struct verdict *verdict, json_object *words)
+{
+	static char all[1 << 16];
+	join_texts(verdict, all, sizeof(all));
+	for (size_t i = 0; words && i < json_object_array_length(words); i++) {
+		const char *word = json_object_get_string(json_object_array_get_idx(words, i));
+		if (strstr(all, word))
+			fail_msg("%s: says \"%s\":\n%s", where, word, all);
+	}
+}
+
 static void expect_name(const char *where, const char *what, const char *found, const char *wanted)
 {
 	if (strcmp(found, wanted) != 0)
@@ -102,6 +113,7 @@ static void judge_document(const char *where, json_object *document, json_object
 	expect_name(where, "confidence", confidence_names[verdict->confidence], text_of(expect, "confidence"));
 	expect_candidates(where, verdict, json_object_object_get(expect, "candidates"));
 	expect_words(where, verdict, json_object_object_get(expect, "says"));
+	expect_silence(where, verdict, json_object_object_get(expect, "never_says"));
 	arena_free(arena);
 }
 

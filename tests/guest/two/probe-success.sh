@@ -43,7 +43,12 @@ holds "two devices: the first 64 operations are listed, the others counted" \
 holds "two devices: statistics over all of them" \
 	"all(s['samples'] == 100 and s['min_ns'] <= s['median_ns'] <= s['p99_ns'] <= s['max_ns'] for s in e['statistics']['stages'] if s['stage'] == 'total')"
 
+probe -d rxe2 --peer "$address_b"
+holds "a peer on this host: nothing is said of the network between hosts" \
+	"v['outcome'] == 'ok' and any('both ends are on this host' in text for text in v['not_observed'])"
+
 peer
+holds "peer: between hosts the network was there" "not any('both ends' in text for text in v['not_observed'])"
 holds "peer: the verdict" "fine()"
 holds "peer: all steps of the control connection" \
 	"[(c['step'], c['errno']) for c in e['control']] == [(s, 0) for s in ('connect', 'exchange', 'ready', 'done', 'ok')]"

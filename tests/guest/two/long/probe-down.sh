@@ -28,6 +28,15 @@ wait_carrier nic2
 selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
 wait_for 10 port_is rxe2 ACTIVE
 
+ip link set nic2 down
+probe -d rxe0 --target-device rxe2
+holds "the target's netdev is administratively down: it is named, with what to do" \
+	"v['outcome'] == 'not-run' and v['layer'] == 'configuration' and any('ip link set nic2 up' in text for text in v['next_steps'])"
+ip link set nic2 up
+wait_carrier nic2
+selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
+wait_for 10 port_is rxe2 ACTIVE
+
 in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64
 ip link set nic0 down
 finish
