@@ -220,6 +220,9 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	}
 	if (option != OPTION_END)
 		return 1 + option_status(option);
+	if (arguments->judge && !strncmp(arguments->judge, "--from", strlen("--from")))
+		return 1 + usage_error(command, "--judge takes the FILE of a recorded document; of a snapshot or report: "
+		                                "rdmadiag probe --from SNAPSHOT");
 	if (optind < argc)
 		return 1 + usage_error(command, "'%s': a probe takes options only; -d names the device", argv[optind]);
 	struct error error = { 0 };
@@ -228,7 +231,7 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	if (settings_check(&arguments->settings, &error))
 		return 1 + usage_error(command, "%s", error.text);
 	if (common->from && arguments->judge)
-		return 1 + usage_error(command, "one of --from and --judge");
+		return 1 + usage_error(command, "one of --from and --judge: --from SNAPSHOT judges the probe of a report by itself");
 	return 0;
 }
 
@@ -268,7 +271,10 @@ static int read_document(const char *path, struct arena *arena, struct probe_doc
 	if (result)
 		return result;
 	json_object *object = json_parse(text, length, path, error);
-	result = object ? take_record(object, path, arena, document, error) : error->code;
+	if (!object)
+		return error_say(error, error->code, "%s; of a snapshot or report: rdmadiag probe --from %s",
+		        arena_printf(arena, "%s", error->text), path);
+	result = take_record(object, path, arena, document, error);
 	json_object_put(object);
 	return result;
 }

@@ -303,6 +303,8 @@ int channel_resolve(const char *host, uint16_t port, struct addrinfo **list, str
 		hints.ai_flags = AI_NUMERICSERV; /* addresses of a family that only loopback has here */
 		code = getaddrinfo(host, service, &hints, list);
 	}
+	if (code == EAI_SYSTEM)
+		return error_set(error, resolver_errno(code), "%s", host);
 	return code ? error_say(error, resolver_errno(code), "%s: %s", host, gai_strerror(code)) : 0;
 }
 

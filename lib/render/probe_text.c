@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "render/probe_say.h"
+#include "verdict/explain.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -251,7 +252,9 @@ static void say_step(const struct out *out, const struct step *step)
 	say(out, "  %-8s", step->side);
 	say_text(out, step->name);
 	say(out, "  %s  ", step->duration_ns.known ? format_duration(step->duration_ns.value, took) : "did not end");
-	if (failed) {
+	if (failed && step->name && step->detail && explain_errno_is_borrowed(step->name)) {
+		say_styled(out, STYLE_BAD, "failed");
+	} else if (failed) {
 		say_styled(out, STYLE_BAD, strerror((int)step->error.value));
 		say(out, " (errno %" PRId64 ")", step->error.value);
 	} else {

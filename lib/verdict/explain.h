@@ -10,6 +10,7 @@
 
 #include "model/evidence.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,8 @@ struct errno_explanation {
 	struct explanation text;
 };
 const struct errno_explanation *explain_errno(const char *step, int64_t error);
+/* Of steps that have no errno of their own: the one recorded comes closest, and `detail` says what it is. */
+bool explain_errno_is_borrowed(const char *step);
 /* The step's name in the tables: "reg_mr" and "IBV_REG_MR" are ibv_reg_mr. NULL where there is none. */
 const char *explain_step(const char *step);
 

@@ -326,6 +326,11 @@ static const struct {
 	{ "rdma_create_qp", "ibv_create_qp" },
 };
 
+bool explain_errno_is_borrowed(const char *step)
+{
+	return !strcmp(step, "getaddrinfo") || !strcmp(step, "find-device") || !strcmp(step, "ibv_get_device_list");
+}
+
 const char *explain_step(const char *step)
 {
 	for (size_t i = 0; step && i < ARRAY_SIZE(aliases); i++)

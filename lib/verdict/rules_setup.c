@@ -181,13 +181,15 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	layer_set base = known ? known->text.layers
 	                       : L(CONFIGURATION) | L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);
 	const char *side = step->side == SIDE_REMOTE ? " on the peer" : "";
-	because(judge, "%s%s failed: %s (errno %" PRId64 ")%s%s", step->name, side, strerror((int)step->error),
-	        step->error, step->detail ? ", " : "", step->detail ? step->detail : "");
+	/* The errno of a name is borrowed, and its text would mislead. */
+	bool named = step->detail && explain_errno_is_borrowed(step->name);
+	if (named)
+		because(judge, "%s%s failed: %s", step->name, side, step->detail);
+	else
+		because(judge, "%s%s failed: %s (errno %" PRId64 ")%s%s", step->name, side, strerror((int)step->error),
+		        step->error, step->detail ? ", " : "", step->detail ? step->detail : "");
 	if (known)
 		because(judge, "%s", known->text.meaning);
-	/* The errno of a name is borrowed, and its text would mislead. */
-	bool named = step->detail && (text_is(step->name, "getaddrinfo") || text_is(step->name, "find-device") ||
-	                                     text_is(step->name, "ibv_get_device_list"));
 	if (named)
 		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, step->detail);
 	else

@@ -60,6 +60,8 @@ for option in --judge --trace; do wrong "$option without a name" "^rdmadiag prob
 wrong "a document without a name" "the name of document 2 is empty" compare a ""
 wrong "an address of --listen behind a space" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen x:y
 wrong "the same behind =" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen=x:y
+wrong "--judge of a report" "--judge takes the FILE .*probe --from SNAPSHOT$" probe --judge --from r.tar.gz
+wrong "--judge and --from" "one of --from and --judge: --from SNAPSHOT judges" probe --judge x --from y
 wrong "an operand behind an address" "^rdmadiag probe: 'more': a probe takes options only" probe --keep --listen :0 more
 wrong "standard input twice" "can be read only once" compare - a -
 wrong "a directory without a name" "the name of the directory is empty" capture ""

@@ -79,4 +79,23 @@ if [ -d /etc/libibverbs.d ] && unshare -m true 2>/dev/null; then
 else
 	skip "no provider library" "no mounts of one's own"
 fi
+
+# what stands in the way of a listener is said with the option
+"$run" "$RDMADIAG" probe --listen=mlx5_0 >"$scratch/out" 2>&1
+grep -q -e '--listen=mlx5_0: no address of this host' "$scratch/out"
+ok $? "--listen with a device's name: the message names the option" "$scratch/out"
+python3 - "$run" "$RDMADIAG" >"$scratch/out" 2>&1 <<'END'
+import socket, subprocess, sys
+taken = socket.socket()
+taken.bind(("127.0.0.1", 0))
+taken.listen()
+address = "127.0.0.1:%d" % taken.getsockname()[1]
+said = subprocess.run(sys.argv[1:] + ["probe", "--listen=" + address], capture_output=True, text=True)
+print(said)
+sys.exit(not (said.returncode == 3 and "is in use, by another listener?" in said.stderr and "--listen=127.0.0.1:PORT" in said.stderr))
+END
+ok $? "--listen on a port in use: another port is offered" "$scratch/out"
+"$run" "$RDMADIAG" probe --peer nosuch.invalid >"$scratch/out" 2>/dev/null
+grep -q 'getaddrinfo failed: nosuch.invalid: ' "$scratch/out" && ! grep -q 'errno' "$scratch/out"
+ok $? "a name that nobody knows: no errno that is not its own" "$scratch/out"
 finish
