@@ -110,6 +110,9 @@ static json_object *own_document(struct making *making)
 		json_object_put(object);
 		return NULL;
 	}
+	/* They are of the redacted snapshot already. */
+	if (object && making->findings)
+		json_object_object_add(object, "findings", json_object_get(making->findings));
 	return object;
 }
 
@@ -130,6 +133,7 @@ static int add_own_members(struct making *making)
 {
 	for (const char *const *never = record_never_holds; *never; never++)
 		leave_out(making, "%s", *never);
+	take_findings(making);
 	json_object *object = own_document(making);
 	autofree char *text = object ? json_text(object, true) : NULL;
 	json_object_put(object);
@@ -202,6 +206,9 @@ static int record(struct making *making)
 	making->document.devices = num(host->devices.count);
 	if (result == -EINTR || run_command_interrupted())
 		return -EINTR;
+	list_each(entry, &host->report.not_collected)
+		if (!strcmp(entry->what, "everything after this"))
+			complain("the report is not complete: %s", entry->reason);
 	if (results.collecting.code)
 		complain("%s", results.collecting.text);
 	if (results.collecting.code && results.collecting.code != -ENODEV)
@@ -222,12 +229,15 @@ static int make(struct making *making)
 	if (mkdir(making->documents, 0700))
 		return error_set(&making->error, -errno, "%s", making->documents);
 	making->deadline_ms = clock_ms() + worker_overall_ms(RECORD_MS) + REST_MS;
-	versions_read(making->host->arena, &making->document.versions);
 	int (*const steps[])(struct making * making) = { record, add_kernel_log, add_probe };
 	int (*const later[])(struct making * making) = { add_outputs, add_probe_text, add_own_members, write_out };
 	int result = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && !result; i++)
 		result = steps[i](making);
+	if (making->common->from)
+		take_earlier(making);
+	else
+		versions_read(making->host->arena, &making->document.versions);
 	if (!result && making->redact)
 		result = redact(making);
 	for (size_t i = 0; i < ARRAY_SIZE(later) && !result; i++)
@@ -240,10 +250,10 @@ static void print_text(const struct making *making)
 	const struct host_facts *facts = &making->host->facts;
 	printf("%s: report of %s with %d RDMA devices%s\n", making->file,
 	        facts->hostname ? facts->hostname : "this host", (int)making->document.devices.value,
-	        making->redact ? ", identifiers replaced" : "");
+	        making->document.redacted == FLAG_YES ? ", identifiers replaced" : "");
 	for (uint32_t i = 0; i < making->document.left_out.count; i++)
 		printf("left out: %s\n", making->document.left_out.items[i]);
-	if (!making->redact)
+	if (making->document.redacted != FLAG_YES)
 		printf("It holds host names, addresses and GUIDs as they are; --redact replaces them.\n");
 }
 
@@ -289,6 +299,7 @@ static int report(struct making *making)
 	staging_remove(&making->staging);
 	int status = print(making, result);
 	pseudonyms_free(making->pseudonyms);
+	json_object_put(making->findings);
 	return status;
 }
 

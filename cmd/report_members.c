@@ -2,6 +2,7 @@
 #include "report_members.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "report/kernel_log.h"
 #include "run_command.h"
 
@@ -116,16 +117,23 @@ int add_outputs(struct making *making)
 	return result;
 }
 
-/* A member of the earlier report that is reported again: 1 it is there, 0 it is not, or a negative errno. */
-static int add_earlier(struct making *making, const char *name, const char *command)
+/* A member of the report that --from names, malloc'ed; NULL: it has none. */
+static char *read_earlier(const struct making *making, const char *name, size_t *length)
 {
 	char path[128];
-	autofree char *text = NULL;
-	size_t length;
+	char *text = NULL;
 	struct error ignored = { 0 };
 	autocall(origin_closep) struct origin *origin = origin_snapshot(making->common->from, &ignored);
 	snprintf(path, sizeof(path), DOCUMENTS "/%s", name);
-	if (!origin || origin_read_all(origin, path, &text, &length))
+	return origin && !origin_read_all(origin, path, &text, length) ? text : NULL;
+}
+
+/* A member of the earlier report that is reported again: 1 it is there, 0 it is not, or a negative errno. */
+static int add_earlier(struct making *making, const char *name, const char *command)
+{
+	size_t length;
+	autofree char *text = read_earlier(making, name, &length);
+	if (!text)
 		return 0;
 	int result = write_member(making, name, text);
 	if (result)
@@ -191,4 +199,61 @@ int add_kernel_log(struct making *making)
 	add_member(making, "kernel.log", NULL, (struct num){ 0 });
 	leave_out(making, "kernel messages of other things: %zu of %zu", seen - kept, seen);
 	return fflush(file) ? error_set(&making->error, -errno, "%s", path) : 0;
+}
+
+/* ---- what the document of the report takes from others ---- */
+
+static void freep_json(json_object **object)
+{
+	json_object_put(*object);
+}
+
+static json_object *parse_object(const char *text, size_t length, const char *name)
+{
+	struct error ignored;
+	json_object *object = text ? json_parse(text, length, name, &ignored) : NULL;
+	if (object && json_object_is_type(object, json_type_object))
+		return object;
+	json_object_put(object);
+	return NULL;
+}
+
+void take_earlier(struct making *making)
+{
+	size_t length = 0;
+	struct host *host = making->host;
+	struct report_document *document = &making->document;
+	struct report_document earlier = { 0 };
+	struct error ignored;
+	autofree char *text = read_earlier(making, "report.json", &length);
+	autocall(freep_json) json_object *object = parse_object(text, length, "report.json");
+	if (object && !record_from_json(&report_record, object, host->arena, &earlier, &ignored)) {
+		document->versions = earlier.versions;
+		if (earlier.redacted == FLAG_YES)
+			document->redacted = FLAG_YES;
+		return;
+	}
+	document->versions = (struct versions){
+		.rdmadiag = RDMADIAG_VERSION,
+		.kernel = host->facts.kernel,
+		.architecture = host->facts.architecture,
+	};
+	report_missing(&host->report, "versions", "host", 0,
+	        "the snapshot does not hold the distribution and the versions of its libraries");
+}
+
+void take_findings(struct making *making)
+{
+	char path[PATH_MAX];
+	autofree char *text = NULL;
+	size_t length = 0;
+	struct error ignored;
+	document_path(making, "check.json", path);
+	if (file_read(path, &text, &length, &ignored))
+		return;
+	autocall(freep_json) json_object *object = parse_object(text, length, "check.json");
+	json_object *findings = NULL;
+	if (object && json_object_object_get_ex(object, "findings", &findings) &&
+	        json_object_is_type(findings, json_type_array))
+		making->findings = json_object_get(findings);
 }

@@ -4,6 +4,7 @@
 #define RDMADIAG_REPORT_MEMBERS_H
 
 #include "cmd.h"
+#include "render/json.h"
 #include "report/document.h"
 #include "report/pseudonym.h"
 #include "report/staging.h"
@@ -22,6 +23,7 @@ struct making {
 	int64_t deadline_ms;           /* of all, by clock_ms() */
 	struct pseudonyms *pseudonyms; /* NULL: not redacted */
 	struct report_document document;
+	json_object *findings; /* of check.json; NULL: not known */
 	struct error error;
 };
 
@@ -31,6 +33,11 @@ int add_probe(struct making *making);
 int add_outputs(struct making *making);
 /* The text of that probe; another probe would say something else. */
 int add_probe_text(struct making *making);
+
+/* Of a report of a report: whose versions those are, and whether it is redacted. Else what the snapshot tells. */
+void take_earlier(struct making *making);
+/* What check.json says, for the document of the report. */
+void take_findings(struct making *making);
 
 /* Where a file of report/ lies until it is packed. */
 void document_path(const struct making *making, const char *name, char path[static PATH_MAX]);

@@ -135,7 +135,7 @@ static bool has_keys(json_object *element, const char *const keys[NAME_KEYS])
 /* What names an element of a list, by the keys that the documents use: malloc'ed, NULL: only its position does. */
 static char *element_name(json_object *element)
 {
-	static const char *const keys[][NAME_KEYS] = { { "device", "port", "index" }, { "device", "port", "consumer" },
+	static const char *const keys[][NAME_KEYS] = { { "device", "port", "consumer" }, { "device", "port", "index" },
 		{ "device", "port" }, { "id", "subject" }, { "what", "subject" }, { "side", "name" }, { "name" },
 		{ "number" }, { "id" }, { "side", "step" }, { "side", "to" }, { "step" }, { "address" }, { "path" },
 		{ "index" } };

@@ -11,7 +11,7 @@
 const char *const record_never_holds[] = {
 	"the environment of the programs that use RDMA (gid --explain)",
 	"answers to route look-ups (gid --to)",
-	"counters, and all that a probe measures",
+	"counters other than those of topo --health",
 	"contents of files that neither topo nor gid reads",
 	NULL,
 };

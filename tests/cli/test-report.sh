@@ -40,16 +40,26 @@ for name in topo gid check; do
 done
 ok "report.json is valid" "$here/../schema/validate" "$RDMADIAG" rdmadiag-report/report/report.json
 like "$(cat rdmadiag-report/report/report.json)" "\"rdmadiag\": \"$(cat "$here/../../VERSION")\"" "it has the version"
+versions() { python3 -c 'import json,sys; v=json.load(open(sys.argv[1]))["versions"]; print([v[k] for k in ("kernel","distribution","libibverbs","rdma_core")])' "$1"; }
+is "$(versions rdmadiag-report/report/report.json)" "['6.1.0', None, None, None]" "and nothing of the machine that made it from a snapshot"
+ids() { python3 -c 'import json,sys; print(sorted((f["id"], f["subject"]) for f in json.load(open(sys.argv[1]))["findings"]))' "$1"; }
+is "$(ids rdmadiag-report/report/report.json)" "$(ids rdmadiag-report/report/check.json)" "it has the findings of check"
+like "$(ids rdmadiag-report/report/report.json)" "bond-member-in-wrong-aggregator" "which are some"
 ok "README.txt" grep -q -- "--from" rdmadiag-report/report/README.txt
 
 # ---- a report of a report has what only the first could collect
 echo "mlx5_core 0000:17:00.0: message of 192.0.2.77" >rdmadiag-report/report/kernel.log
 "$RDMADIAG" probe -p --judge "$here/../evidence/$(cd "$here/../evidence" && printf '%s\n' *.json | head -n 1)" >rdmadiag-report/report/probe.json
 tar -czf again.tar.gz rdmadiag-report
+sed -i 's/"distribution": null/"distribution": "Old Linux 7"/; s/"kernel": "6.1.0"/"kernel": "5.4.0-x"/; s/"redacted": false/"redacted": true/' rdmadiag-report/report/report.json
+tar -czf again.tar.gz rdmadiag-report
 status_is 0 "a report of a report" "$RDMADIAG" report --from again.tar.gz -o second.tar.gz
 unlike "$output" "left out: (kernel messages|a probe)" "leaves out neither kernel messages nor probe"
 mkdir second third
 tar -xf second.tar.gz -C second
+like "$output" "identifiers replaced" "says that what it was made from is redacted"
+unlike "$output" "--redact replaces them" "and not that it holds all names"
+is "$(versions second/rdmadiag-report/report/report.json)" "['5.4.0-x', 'Old Linux 7', None, None]" "the versions are those of the earlier one"
 ok "kernel.log is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/kernel.log
 ok "probe.json is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/probe.json
 like "$(cat second/rdmadiag-report/report/probe.txt)" "^Verdict: " "and its text is there"
