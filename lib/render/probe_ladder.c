@@ -224,7 +224,8 @@ static void say_rung(const struct out *out, const struct rung *rung, struct num 
 	say(out, "\n");
 }
 
-static void say_ladder(const struct out *out, const struct operation *operation)
+/* `why`: of several this one is shown; NULL: there is one, or all are shown. */
+static void say_ladder(const struct out *out, const struct operation *operation, const char *why)
 {
 	struct rung rungs[RUNGS];
 	fill_rungs(out, operation, rungs);
@@ -238,14 +239,19 @@ static void say_ladder(const struct out *out, const struct operation *operation)
 	say_num(out, operation->wr_id);
 	say(out, ", QP ");
 	say_num(out, operation->qpn);
-	say(out, "%s\n", operation->is_signaled == FLAG_NO ? ", unsignaled" : "");
-	say(out, "  %*s%-34s%s\n", out->options->unicode ? 15 : 17, "", "local", "remote");
+	say(out, "%s", operation->is_signaled == FLAG_NO ? ", unsignaled" : "");
+	say(out, why ? " (%s; -j has the others)\n" : "\n", why);
+	int indent = out->options->unicode ? 15 : 17;
+	say(out, "  %*s%-34s%s\n", indent, "", "local", "remote");
+	say(out, "  %*s%11s  %s\n", indent, "", "since start", "after the stage before");
 	struct num last = operation->post_call_ns;
 	for (int i = 0; i < RUNGS; i++)
 		say_rung(out, &rungs[i], &last, i == stop);
 }
 
 /* ---- which operations to show ---- */
+
+enum { PLAIN = 2 }; /* a success */
 
 static int interest(const struct operation *operation)
 {
@@ -258,7 +264,33 @@ static int interest(const struct operation *operation)
 		return 7;
 	if (!operation->wc_status.known && operation->is_signaled != FLAG_NO)
 		return 4;
-	return num_is(operation->wc_status, WC_FLUSH) ? 3 : operation->wc_status.known ? 2 : 1;
+	return num_is(operation->wc_status, WC_FLUSH) ? 3 : operation->wc_status.known ? PLAIN : 1;
+}
+
+static const char *reason(const struct operation *operation)
+{
+	static const char *const reasons[] = { [1] = "the first one, unsignaled",
+		[PLAIN] = "the slowest",
+		[3] = "the first that was flushed",
+		[4] = "the first that did not end",
+		[5] = "the first that was refused",
+		[6] = "the first that failed",
+		[7] = "the first with wrong bytes" };
+	return reasons[interest(operation)];
+}
+
+static int64_t duration(const struct operation *operation)
+{
+	return operation->cqe_consumed_ns.known && operation->post_call_ns.known
+	               ? minus(operation->cqe_consumed_ns.value, operation->post_call_ns.value)
+	               : -1;
+}
+
+/* Worse, or just as well and slower; else the first stays. */
+static bool is_shown_before(const struct operation *operation, const struct operation *shown)
+{
+	int difference = interest(operation) - interest(shown);
+	return difference > 0 || (!difference && interest(shown) == PLAIN && duration(operation) > duration(shown));
 }
 
 void say_operations(const struct out *out)
@@ -267,12 +299,12 @@ void say_operations(const struct out *out)
 	const struct operation *shown = NULL;
 	list_each(operation, &evidence->operations) {
 		if (out->options->verbose)
-			say_ladder(out, operation);
-		else if (!shown || interest(operation) > interest(shown))
+			say_ladder(out, operation, NULL);
+		else if (!shown || is_shown_before(operation, shown))
 			shown = operation;
 	}
 	if (shown)
-		say_ladder(out, shown);
+		say_ladder(out, shown, evidence->operations.count > 1 ? reason(shown) : NULL);
 	if (evidence->operations.count)
 		say_legend(out);
 	if (!evidence->operations_posted.known)

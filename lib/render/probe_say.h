@@ -11,6 +11,7 @@ struct out {
 	FILE *stream;
 	const struct probe_print_options *options;
 	const struct evidence *evidence;
+	const struct verdict *verdict;
 };
 
 enum style { STYLE_NONE, STYLE_BOLD, STYLE_GOOD, STYLE_BAD, STYLE_DOUBT, STYLE_DIM };

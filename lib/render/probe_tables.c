@@ -30,14 +30,17 @@ static const char *stage_name(const char *stage)
 
 static void say_statistics(const struct out *out)
 {
+	enum { P99_SAMPLES = 100 };
 	char text[4][DURATION_TEXT_SIZE];
 	if (!is_worth_statistics(out->evidence))
 		return;
-	say(out, "\n  %-10s %10s %8s %10s %10s %10s %10s\n", "stage", "bytes", "samples", "min", "median", "p99",
-	        "max");
+	say(out, "\nTimes since the post was called, consumed: since completed.\n");
+	say(out, "  %-10s %10s %8s %10s %10s %10s %10s\n", "stage", "bytes", "samples", "min", "median", "p99", "max");
 	list_each(statistic, &out->evidence->statistics.stages) {
-		const struct num times[] = { statistic->min_ns, statistic->median_ns, statistic->p99_ns,
-			statistic->max_ns };
+		/* Of fewer it would be the maximum by another name. */
+		bool enough = statistic->samples.value >= P99_SAMPLES;
+		const struct num times[] = { statistic->min_ns, statistic->median_ns,
+			enough ? statistic->p99_ns : (struct num){ 0 }, statistic->max_ns };
 		if (!strcmp(statistic->stage, "span"))
 			continue;
 		say(out, "  %-10s %10" PRId64 " %8" PRId64, stage_name(statistic->stage), statistic->bytes.value,
@@ -81,6 +84,18 @@ static void say_histograms(const struct out *out)
 
 /* ---- counters, events, buffer ---- */
 
+/* In the words of the verdict's reasons. */
+static bool is_told(const struct out *out, const struct counter_change *counter)
+{
+	char whole[200];
+	const char *whose = counter->side == SIDE_REMOTE ? "the peer's" : "local";
+	int length = snprintf(whole, sizeof(whole), "%s counter %s rose", whose, counter->name);
+	for (uint32_t i = 0; length > 0 && i < out->verdict->because.count; i++)
+		if (!strncmp(out->verdict->because.items[i], whole, (size_t)length))
+			return true;
+	return false;
+}
+
 static void say_counters(const struct out *out)
 {
 	bool any = false;
@@ -90,10 +105,10 @@ static void say_counters(const struct out *out)
 		                         ? minus(counter->after.value, counter->before.value)
 		                         : 0;
 		bool traffic = meaning && meaning->kind == COUNTER_TRAFFIC;
-		if (!growth || (traffic && !out->options->verbose))
+		if (!growth || (traffic && !out->options->verbose) || is_told(out, counter))
 			continue;
 		if (!any)
-			say(out, "\nCounters that changed (of the whole port):\n");
+			say(out, "\nCounters that changed beside those above (of the whole port):\n");
 		any = true;
 		say(out, "  %-7s ", name_of(side_names, SIDE_COUNT, counter->side));
 		say_text(out, counter->name);

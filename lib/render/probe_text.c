@@ -106,7 +106,7 @@ static void say_list(const struct out *out, const char *title, const struct stri
 	}
 }
 
-static void say_verdict(const struct out *out, const struct verdict *verdict)
+static void say_verdict(const struct out *out, const struct verdict *verdict, const char *drill)
 {
 	say(out, "Verdict: ");
 	say_styled(out, outcome_style(verdict->outcome), name_of(outcome_names, OUTCOME_COUNT, verdict->outcome));
@@ -121,6 +121,11 @@ static void say_verdict(const struct out *out, const struct verdict *verdict)
 		say(out, "  ");
 		say_text(out, verdict->summary);
 		say(out, "\n");
+	}
+	if (drill) {
+		say(out, "  this was the drill ");
+		say_text(out, drill);
+		say(out, ": what went wrong was made to go wrong on purpose\n");
 	}
 	if (verdict->layer == LAYER_UNDETERMINED || verdict->candidates.count > 1) {
 		say(out, "  still possible: ");
@@ -327,8 +332,8 @@ static void say_setup(const struct out *out)
 
 int probe_print(FILE *stream, const struct probe_document *document, const struct probe_print_options *options)
 {
-	const struct out out = { stream, options, &document->evidence };
-	say_verdict(&out, &document->verdict);
+	const struct out out = { stream, options, &document->evidence, &document->verdict };
+	say_verdict(&out, &document->verdict, document->request.drill);
 	say_ends(&out);
 	say_members(&out);
 	say_setup(&out);

@@ -107,7 +107,7 @@ static bool judge_not_ready(struct judge *judge)
 	next_step(judge, "post receives earlier, and set min_rnr_timer to a small value: code 0 means 655.36 ms");
 	if (counted)
 		return likely(judge, OUTCOME_DEGRADED, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
-	not_observed(judge, "counters of missing receives on either side");
+	not_observed(judge, "counters of missing receives that rose on either side");
 	return undetermined(judge, OUTCOME_DEGRADED,
 	        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
 }

@@ -42,12 +42,43 @@ void not_observed(struct judge *judge, const char *format, ...)
 	va_end(args);
 }
 
+/* Sentences of the tables and parts of the rules alike: "look at …", without a full stop behind the only sentence. */
+static char *as_advice(struct judge *judge, const char *format, va_list args)
+{
+	char *text = arena_vprintf(judge->arena, format, args);
+	size_t length = text ? strlen(text) : 0;
+	if (length < 2)
+		return text;
+	/* Not an abbreviation. */
+	if (text[0] >= 'A' && text[0] <= 'Z' && ((text[1] >= 'a' && text[1] <= 'z') || text[1] == ' '))
+		text[0] = (char)(text[0] - 'A' + 'a');
+	if (text[length - 1] == '.' && !strstr(text, ". "))
+		text[length - 1] = '\0';
+	return text;
+}
+
+/* Of two steps of which one goes on where the other ends, the longer one is given. */
+static bool replaces(struct strings *steps, const char *text)
+{
+	for (uint32_t i = 0; i < steps->count; i++) {
+		size_t there = strlen(steps->items[i]), here = strlen(text);
+		if (strncmp(steps->items[i], text, there < here ? there : here) != 0)
+			continue;
+		if (there < here)
+			steps->items[i] = text;
+		return true;
+	}
+	return false;
+}
+
 void next_step(struct judge *judge, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	add_text(judge, &judge->verdict->next_steps, format, args);
+	const char *text = as_advice(judge, format, args);
 	va_end(args);
+	if (text && !replaces(&judge->verdict->next_steps, text))
+		strings_add(judge->arena, &judge->verdict->next_steps, text);
 }
 
 void summarize(struct judge *judge, const char *format, ...)

@@ -216,9 +216,67 @@ static void test_statistics(void **state)
 	const char *table = strstr(text, "samples");
 	assert_non_null(table);
 	line_of(table, "submitted", line);
-	assert_non_null(strstr(line, " 64       10     850 ns     900 ns     950 ns          -"));
+	assert_non_null(strstr(line, " 64       10     850 ns     900 ns          -          -"));
 	assert_non_null(strstr(table, "completed"));
 	assert_null(strstr(table, "span"));
+	free(text);
+	/* There is a 99th percentile of a hundred. */
+	document->evidence.statistics.stages.items[0]->samples = num(100);
+	text = print(document, (struct probe_print_options){ .verbose = false });
+	line_of(strstr(text, "samples"), "submitted", line);
+	assert_non_null(strstr(line, " 64      100     850 ns     900 ns     950 ns          -"));
+	free(text);
+	arena_free(arena);
+}
+
+/* Of several requests the text says why it shows this one; of times, what they are counted from. */
+static void test_choice(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *first, *second;
+	struct probe_document *document = document_with(arena, &first);
+	char *text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(text, "QP 100\n"));
+	assert_non_null(strstr(text, "since start  after the stage before\n"));
+	free(text);
+	second = list_add(arena, &document->evidence.operations);
+	*second = *first;
+	second->wr_id = num(2);
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(text, "wr_id 1, QP 100 (the first that did not end; -j has the others)\n"));
+	free(text);
+	first->wc_status = second->wc_status = num(0);
+	first->cqe_consumed_ns = num(1004000);
+	second->cqe_consumed_ns = num(1005000);
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(text, "wr_id 2, QP 100 (the slowest; -j has the others)\n"));
+	free(text);
+	arena_free(arena);
+}
+
+/* What the verdict has told of a counter is not told again. */
+static void test_told(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	static const char *const names[] = { "out_of_sequence", "out_of_buffer" };
+	for (size_t i = 0; i < 2; i++) {
+		struct counter_change *counter = list_add(arena, &document->evidence.counters);
+		*counter = (struct counter_change){
+			.side = SIDE_LOCAL, .name = names[i], .before = num(1), .after = num(3)
+		};
+	}
+	strings_add(arena, &document->verdict.because, "local counter out_of_sequence rose by 2");
+	document->request.drill = "rnr";
+	char line[256], *text = print(document, (struct probe_print_options){ 0 });
+	const char *table = strstr(text, "Counters that changed beside those above");
+	assert_non_null(table);
+	assert_non_null(strstr(line_of(table, "out_of_buffer", line), "local   out_of_buffer +2"));
+	assert_null(strstr(table, "out_of_sequence"));
+	assert_non_null(strstr(text, "\n  this was the drill rnr: "));
 	free(text);
 	arena_free(arena);
 }
@@ -257,6 +315,8 @@ int main(void)
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_told),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_duration),
 	};
