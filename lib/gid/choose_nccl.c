@@ -147,10 +147,14 @@ static const char *warning(const struct gid_entry *entry)
 	return "";
 }
 
-static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
-        struct gid_choice *choice)
+struct found {
+	int64_t index;
+	const struct gid_entry *entry; /* NULL: an empty slot */
+	bool unreadable;               /* a type that had to be known is not */
+};
+
+static struct found find(const struct gid_port *port, struct wish wish)
 {
-	struct wish wish = wish_of(environment);
 	const struct gid_entry *current = gid_entry_at(port, 0);
 	bool unreadable = false;
 	int64_t taken = 0;
@@ -168,16 +172,51 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 			taken = index;
 		}
 	}
+	return (struct found){ taken, current, unreadable };
+}
+
+/* Goes through routers, and nothing speaks against it. */
+static bool is_routable(const struct gid_entry *entry)
+{
+	bool sound = entry && (entry->state == GID_STATE_OK || entry->state == GID_STATE_DUPLICATE);
+	return sound && entry->type == GID_TYPE_ROCE_V2 && entry->scope != GID_SCOPE_LINK_LOCAL &&
+	       entry->scope != GID_SCOPE_LOOPBACK;
+}
+
+/* The setting with which it takes an entry that goes through routers, where it takes none and there is one; else "". */
+static const char *remedy(
+        struct arena *arena, const struct gid_port *port, const struct wish *wish, const struct gid_entry *current)
+{
+	const struct gid_entry *better = NULL;
+	for (uint32_t i = 0; i < port->count && !better; i++)
+		better = is_routable(port->entries[i]) ? port->entries[i] : NULL;
+	bool local = current && (current->type == GID_TYPE_ROCE_V1 || !is_valid(current));
+	if (!better || !local)
+		return "";
+	struct wish other = { .ipv4 = false, .version = wish->version };
+	bool family = wish->ipv4 && !wish->prefix_length && is_routable(find(port, other).entry);
+	const char *text = arena_printf(arena, "; it reaches its own segment only: set NCCL_IB_GID_INDEX=%" PRId64 "%s",
+	        better->index.value, family ? " or NCCL_IB_ADDR_FAMILY=AF_INET6" : "");
+	return text ? text : "";
+}
+
+static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+        struct gid_choice *choice)
+{
+	struct wish wish = wish_of(environment);
+	struct found found = find(port, wish);
+	const struct gid_entry *current = found.entry;
 	bool fits =
 	        current && is_ipv4(current) == wish.ipv4 && version_of(current) == wish.version && is_valid(current);
-	if (unreadable)
+	if (found.unreadable)
 		gid_take_none(arena, choice, "cannot read gid_attrs/types, which ends its set-up (" VERSION ")");
 	else if (fits)
 		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s (" VERSION ")",
 		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
 	else
-		gid_take(arena, choice, taken, "no better entry of the wanted family and version%s (" VERSION ")",
-		        warning(current));
+		gid_take(arena, choice, found.index,
+		        "no better entry of the wanted family and version%s (" VERSION ")%s", warning(current),
+		        remedy(arena, port, &wish, current));
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
 			reject(arena, choice, &wish, port->entries[i]);
@@ -195,11 +234,62 @@ static void choose_infiniband(struct arena *arena, const struct gid_port *port,
 	gid_reject_others(arena, choice, port, "not looked at on InfiniBand");
 }
 
+/* ---- NCCL_IB_HCA ---- */
+
+/*
+ * A list "NAME[:PORT],…" of the devices to use: beginnings of names, after "=" whole names, after "^" those that are
+ * not to be used (ncclIbInitDevices() in common.cc; parseStringList() and matchIfList() in src/misc/utils.cc). A list
+ * without a name stands for all.
+ */
+static bool is_listed(const char *list, bool exact, const char *device, int64_t port)
+{
+	bool any = false;
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ":,");
+		if (!length)
+			continue;
+		any = true;
+		bool same = !strncmp(at, device, length) && (!exact || !device[length]);
+		if (same && (at[length] != ':' || strtol(at + length + 1, NULL, 10) == port ||
+		                    strtol(at + length + 1, NULL, 10) == -1))
+			return true;
+	}
+	return !any;
+}
+
+static bool is_excluded(const struct gid_port *port, const struct gid_environment *environment)
+{
+	const char *list = get(environment, "NCCL_IB_HCA");
+	if (!list)
+		return false;
+	bool negated = *list == '^';
+	list += negated;
+	bool exact = *list == '=';
+	list += exact;
+	return is_listed(list, exact, port->table->device, port->table->port.value) == negated;
+}
+
+/* How a number was read that is not one. */
+static const char *as_written(struct arena *arena, const struct gid_environment *environment)
+{
+	char *end = NULL;
+	const char *text = get(environment, "NCCL_IB_GID_INDEX");
+	strtoll(text ? text : "", &end, 0);
+	const char *said = text && end && (*end || end == text)
+	                           ? arena_printf(arena, " (\"%.40s\" is read as that number)", text)
+	                           : NULL;
+	return said ? said : "";
+}
+
 void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
 	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
-	if (gid_port_inactive(port)) {
+	if (is_excluded(port, environment)) {
+		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_HCA=%.80s (" VERSION ")",
+		        get(environment, "NCCL_IB_HCA"));
+		gid_reject_others(arena, choice, port, "the port is not used");
+	} else if (gid_port_inactive(port)) {
 		gid_take_none(arena, choice, "the port is %s, and only active ones are used (" VERSION ")",
 		        gid_port_inactive(port));
 		gid_reject_others(arena, choice, port, "the port is not used");
@@ -209,8 +299,8 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_take_none(arena, choice, "its own transport does not drive this device (" VERSION ")");
 		gid_reject_others(arena, choice, port, "device not used");
 	} else if (fixed >= 0) {
-		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 ", taken unchecked%s (" VERSION ")", fixed,
-		        warning(gid_entry_at(port, fixed)));
+		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 "%s, taken unchecked%s (" VERSION ")",
+		        fixed, as_written(arena, environment), warning(gid_entry_at(port, fixed)));
 		gid_reject_others(arena, choice, port, "NCCL_IB_GID_INDEX is set");
 	} else {
 		scan(arena, port, environment, choice);

@@ -330,6 +330,41 @@ static void test_nccl_environment(void **state)
 	fixture_free(&f);
 }
 
+static const char *nccl_reason(struct fixture *fixture, char *variable)
+{
+	char *variables[] = { variable, NULL };
+	struct gid_environment environment = { .variables = variables };
+	fixture->document.choices.count = 0;
+	assert_int_equal(gid_explain(fixture->host, &environment, &fixture->document), 0);
+	return fixture->document.choices.items[1]->reason; /* the second consumer */
+}
+
+/* The device is mlx5_0, port 1. */
+static void test_nccl_devices(void **state)
+{
+	(void)state;
+	static const char *const used[] = { "mlx5_0", "mlx5", "mlx5_9,mlx5_0:1", "=mlx5_0", "^mlx5_1", "^=mlx5", "",
+		"=", "mlx5_0:-1", "^mlx5_0:2" };
+	static const char *const unused[] = { "mlx5_1", "=mlx5", "=mlx5_00", "^mlx5", "^=mlx5_0", "mlx5_0:2",
+		"bnxt,irdma", "mlx5_00", "^" };
+	struct fixture f = usual_table();
+	char variable[64];
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+		snprintf(variable, sizeof(variable), "NCCL_IB_HCA=%s", used[i]);
+		assert_int_equal(with(&f, gid_choose_nccl, variable, NULL), 3);
+	}
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
+		snprintf(variable, sizeof(variable), "NCCL_IB_HCA=%s", unused[i]);
+		assert_non_null(strstr(nccl_reason(&f, variable), "not used by NCCL: NCCL_IB_HCA="));
+	}
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=abc"), "=0 (\"abc\" is read as that number)"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=0x3"), "is read as"));
+	/* IPv4 is there: another family is no remedy for a version that was asked for */
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=AF_INET6"), "set NCCL_IB_GID_INDEX=3"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=AF_INET6"), "or NCCL_IB_ADDR_FAMILY"));
+	fixture_free(&f);
+}
+
 static void test_nccl_files(void **state)
 {
 	(void)state;
@@ -657,6 +692,7 @@ int main(void)
 		cmocka_unit_test(test_infiniband),
 		cmocka_unit_test(test_infiniband_with_flid),
 		cmocka_unit_test(test_nccl_environment),
+		cmocka_unit_test(test_nccl_devices),
 		cmocka_unit_test(test_nccl_files),
 		cmocka_unit_test(test_places_of_nccl_files),
 		cmocka_unit_test(test_mooncake_of_before),
