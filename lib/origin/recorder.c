@@ -422,7 +422,8 @@ static int open_all(struct recorder *recorder, const char *directory, struct err
 		return error_set(error, -errno, "%s", directory);
 	int full = check_empty(recorder->directory);
 	if (full == -ENOTEMPTY)
-		return error_say(error, full, "%s: a snapshot is written into a new or empty directory", directory);
+		return error_say(error, full,
+		        "%s: it is not empty; a snapshot is written into a new or empty directory", directory);
 	if (full)
 		return error_set(error, full, "%s", directory);
 	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;

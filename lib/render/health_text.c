@@ -129,9 +129,10 @@ void health_print(const struct health *health, FILE *stream)
 	list_each(port, &health->ports)
 		print_port(port, stream);
 	list_each(function, &health->functions)
-		fprintf(stream, "%s: %u interrupts, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
-		        function->address, function->interrupts.count, function->completions.value,
-		        function->remote.value);
+		fprintf(stream,
+		        "%s: %u interrupt%s, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
+		        function->address, function->interrupts.count, function->interrupts.count == 1 ? "" : "s",
+		        function->completions.value, function->remote.value);
 	if (health->reporters.count)
 		fprintf(stream, "%u devlink health reporters\n", health->reporters.count);
 }

@@ -74,7 +74,7 @@ static void print_legend(const struct matrix *matrix, FILE *stream)
 		list_each(relation, &device->relations)
 			unknown |= relation->word == WORD_UNKNOWN;
 	}
-	fputs("\nPIX  below one PCI switch\n"
+	fputs("\nPIX  below one PCI switch, or functions behind one root port\n"
 	      "PXB  several PCI switches, one root port\n"
 	      "PHB  different root ports of one host bridge\n"
 	      "NODE different host bridges, one NUMA node\n"

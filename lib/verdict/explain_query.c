@@ -271,7 +271,7 @@ static int find_bare(struct lookup *lookup, const char *word)
 		result = error_say(lookup->error, -ENOENT,
 		        "'%s' is not known as status, event, finding or counter; vendor:PROVIDER:CODE and "
 		        "errno:STEP:NUMBER need "
-		        "their prefix",
+		        "their prefix (rdmadiag explain --list has all)",
 		        word);
 	if (!result) {
 		*lookup->error = (struct error){ 0 }; /* of the tables that do not have it */

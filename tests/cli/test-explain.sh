@@ -17,6 +17,8 @@ status_is 0 "a finding" "$RDMADIAG" explain port-down
 like "$output" '^  severity: warning; error where nobody switched it off' "with its severity, and when it is another one"
 status_is 0 "another" "$RDMADIAG" explain provider-missing
 like "$output" '^  severity: error$' "that is always an error"
+status_is 3 "an unknown word" "$RDMADIAG" explain no-such-word
+like "$errors" "explain --list has all" "says where all are listed"
 status_is 3 "a code of another vendor is not known" "$RDMADIAG" explain vendor:irdma:0x81
 status_is 3 "and the document says so" "$RDMADIAG" explain -j vendor:irdma:0x81
 is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["meaning"], len(d["not_collected"]))' <<<"$output")" \
