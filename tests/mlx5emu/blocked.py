@@ -45,12 +45,16 @@ def missing(document):
 
 
 def judge(command, document, well, word, speaker):
+    """None, or what is wrong. SPEAKER: the command that must name what was blocked."""
     if command == "report" and not any("live host" in text for text in document["left_out"]):
         return f"left out is {document['left_out']}"
     whole = word not in (WELL, "netlink")
     if command == "check":
-        if invented := findings(document) - findings(well):
+        silent = {("device-not-answering", name) for name in ([word] if word not in (WELL, "netlink") else (WELL, "mlx5_1"))}
+        if invented := findings(document) - findings(well) - silent:
             return f"found, and not there when all is well: {sorted(invented)}"
+        if word != "netlink" and not findings(document) & silent:
+            return f"no word on the silence of {word}"
     elif command != "report" and rows(command, document, whole) != rows(command, well, whole):
         return f"{WELL} is shown otherwise: {json.dumps(rows(command, document, whole))[:1500]}"
     told = [text for text in missing(document) if word in text]
