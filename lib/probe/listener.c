@@ -63,8 +63,9 @@ int listener_open(struct listener *listener, const struct probe_settings *settin
 	const char *host = settings->host[0] ? settings->host : NULL;
 	int code = getaddrinfo(host, service, &hints, &list);
 	if (code)
-		return error_say(error, -EADDRNOTAVAIL, "--listen=%s: no address of this host: %s (-d names the device)",
-		        settings->host, gai_strerror(code));
+		return error_say(error, -EADDRNOTAVAIL,
+		        "--listen=%s: no address of this host: %s (-d names the device)", settings->host,
+		        gai_strerror(code));
 	/* Every address: one socket for both families, unless this kernel has no IPv6. */
 	int result = host ? -EAFNOSUPPORT : bind_first(list, AF_INET6, &listener->fd);
 	if (result && result != -EADDRINUSE)
@@ -74,8 +75,8 @@ int listener_open(struct listener *listener, const struct probe_settings *settin
 		return error_say(error, result,
 		        "--listen: TCP port %u is in use, by another listener? --listen=%s:PORT takes another port",
 		        settings->tcp_port, settings->host);
-	return result ? error_set(error, result, "--listen: %s port %u", host ? host : "any address,",
-	                        settings->tcp_port)
+	return result ? error_set(
+	                        error, result, "--listen: %s port %u", host ? host : "any address,", settings->tcp_port)
 	              : 0;
 }
 

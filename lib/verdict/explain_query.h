@@ -10,11 +10,11 @@
 
 struct explain_document {
 	const char *query;
-	const char *kind;    /* wc, vendor, errno, event, finding, counter */
-	const char *name;    /* of the code, NULL: it has a number only */
-	struct num number;   /* of wc, vendor, errno */
-	const char *context; /* provider of a vendor code, step of an errno */
-	const char *meaning; /* NULL: not known */
+	const char *kind;     /* wc, vendor, errno, event, finding, counter */
+	const char *name;     /* of the code, NULL: it has a number only */
+	struct num number;    /* of wc, vendor, errno */
+	const char *context;  /* provider of a vendor code, step of an errno */
+	const char *meaning;  /* NULL: not known */
 	const char *severity; /* of a finding */
 	struct strings layers;
 	const char *next, *source;

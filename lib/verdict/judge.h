@@ -77,7 +77,7 @@ bool is_port_down(
         const struct endpoint_facts *end); /* when the evidence was gathered, or at the start if only that is known */
 bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */
 bool tried(const struct judge *judge, int side, const char *state);   /* … or recorded at all, however it ended */
-bool peer_closed(const struct judge *judge); /* the control connection was closed by the other end */
+bool peer_closed(const struct judge *judge);      /* the control connection was closed by the other end */
 bool control_is_local(const struct judge *judge); /* the control connection does not leave the host */
 bool is_one_host(const struct judge *judge);
 bool peer_silent(const struct judge *judge); /* it was not closed, and nobody answered */
