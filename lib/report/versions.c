@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -53,6 +54,14 @@ static int take_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
+/* They are loaded late (lib/late/): a report tells the version that a probe would use, whether or not one ran. */
+static void load_libraries(void)
+{
+	static const char *const files[] = { "libibverbs.so.1", "librdmacm.so.1" };
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		dlopen(files[i], RTLD_LAZY);
+}
+
 /* rdma-core numbers its libraries ABI.MINOR.RELEASE (CMakeLists.txt, rdma_library): 1.14.44.0 is of 44.0. */
 static const char *release_of(struct arena *arena, const char *version)
 {
@@ -87,6 +96,7 @@ void versions_read(struct arena *arena, struct versions *versions)
 		versions->architecture = arena_strdup(arena, name.machine);
 	}
 	versions->distribution = distribution(arena);
+	load_libraries();
 	dl_iterate_phdr(take_library, &search);
 	versions->rdma_core = release_of(arena, versions->libibverbs);
 }
