@@ -158,16 +158,19 @@ static int64_t wait_end(const struct judge *judge, const struct operation *opera
 }
 
 /*
- * Who may have kept a completion that came in the end: everything on the way; where nobody saw it arrive, the poller
- * too, and only that side of the completion queue where it is known to have arrived in time.
+ * Who may have kept a completion that came in the end: everything on the way, and the poller too. Where it is known to
+ * have arrived, the larger part of the wait says on which side of the completion queue to look.
  */
-static layer_set delaying_layers(const struct operation *operation, int64_t limit_ns)
+static layer_set delaying_layers(const struct operation *operation)
 {
-	if (!operation->cqe_arrived_ns.known)
-		return WHOLE_PATH | L(KERNEL) | L(APPLICATION);
-	if (operation->cqe_arrived_ns.value < limit_ns)
-		return L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
-	return WHOLE_PATH | L(KERNEL);
+	const layer_set way = WHOLE_PATH | L(KERNEL), taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
+	int64_t latency = latency_ns(operation);
+	if (!operation->cqe_arrived_ns.known || !operation->post_call_ns.known || latency < 0)
+		return way | taking;
+	int64_t arrival = difference(operation->cqe_arrived_ns.value, operation->post_call_ns.value);
+	if (arrival < latency / 10)
+		return taking;
+	return arrival > latency - latency / 10 ? way : way | taking;
 }
 
 static bool judge_late(struct judge *judge)
@@ -192,7 +195,7 @@ static bool judge_late(struct judge *judge)
 		summarize(judge, "its completion was there in time, and was taken too late");
 	}
 	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
-	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(late, wait_end(judge, late)));
+	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(late));
 }
 
 /* Longer than a second for a message, and more than a slow link takes for all that was posted with it. */
@@ -216,7 +219,7 @@ static bool judge_slow(struct judge *judge)
 	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
 	summarize(judge, "it worked, but took very long");
 	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
-	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(slow, slow->post_call_ns.value + limit));
+	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(slow));
 }
 
 static bool judge_flap(struct judge *judge)
