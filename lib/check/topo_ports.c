@@ -193,13 +193,27 @@ static bool is_silence(const struct not_collected *entry)
 	       (opening && (num_is(entry->error, EIO) || num_is(entry->error, ENXIO)));
 }
 
-static void check_answers(const struct rdma_device *device, struct report *report)
+/* Few of many: looked for once, and not once more for each device. */
+struct silences {
+	struct not_collected **items;
+	uint32_t count, capacity;
+};
+
+static struct silences find_silences(struct report *report)
+{
+	struct silences silences = { 0 };
+	list_each(entry, &report->not_collected)
+		if (is_silence(entry))
+			list_add_existing(report->arena, &silences, entry);
+	return silences;
+}
+
+static void check_answers(const struct rdma_device *device, const struct silences *silences, struct report *report)
 {
 	enum { ENOUGH = 4 };
 	struct finding *finding = NULL;
-	for (uint32_t i = 0; i < report->not_collected.count; i++) {
-		const struct not_collected *entry = report->not_collected.items[i];
-		if (!is_silence(entry) || !is_about(device, entry->subject))
+	list_each(entry, silences) {
+		if (!is_about(device, entry->subject))
 			continue;
 		if (!finding)
 			finding = check_add(report, "device-not-answering", device->name,
@@ -226,9 +240,10 @@ static void check_deadline(struct report *report)
 void check_ports(const struct host *host, struct report *report)
 {
 	char subject[80];
+	struct silences silences = find_silences(report);
 	check_deadline(report);
 	list_each(device, &host->devices) {
-		check_answers(device, report);
+		check_answers(device, &silences, report);
 		check_uverbs(device, report);
 		check_provider(device, report);
 		check_guid(device, report);

@@ -424,6 +424,14 @@ static const struct field stuck_fields[] = {
 };
 static RECORD(stuck_record, stuck_step, stuck_fields);
 
+static const struct field payload_fields[] = {
+	FIELD(NUMBER, struct payload_count, bytes, "of each"),
+	FIELD(NUMBER, struct payload_count, right, "requests whose whole payload was there"),
+	FIELD(NUMBER, struct payload_count, untouched, "requests that left no trace"),
+	FIELD(NUMBER, struct payload_count, wrong, "requests that left other bytes"),
+};
+static RECORD(payload_record, payload_count, payload_fields);
+
 static const struct field evidence_fields[] = {
 	FIELD_OF(INLINE, struct evidence, local, endpoint_record, "this end"),
 	FIELD_OF(INLINE, struct evidence, remote, endpoint_record, "the other end"),
@@ -433,6 +441,8 @@ static const struct field evidence_fields[] = {
 	FIELD_OF(RECORDS, struct evidence, transitions, transition_record, "queue pair transitions"),
 	FIELD_OF(RECORDS, struct evidence, operations, operation_record, "work requests"),
 	FIELD(NUMBER, struct evidence, operations_omitted, "work requests not listed"),
+	FIELD_OF(RECORDS, struct evidence, payloads, payload_record,
+	        "payloads looked at in the target's memory, those of unlisted requests too"),
 	FIELD(NUMBER, struct evidence, operations_posted, "work requests posted"),
 	FIELD(NUMBER, struct evidence, operations_completed, "successful completions"),
 	FIELD(NUMBER, struct evidence, operations_failed, "failed completions, flushes not counted"),

@@ -327,6 +327,12 @@ struct tcp_transfer {
 	enum flag verified;
 };
 
+/* What of a size was looked at in the target's memory, requests that are not listed among it. */
+struct payload_count {
+	struct num bytes; /* of each */
+	struct num right, untouched, wrong;
+};
+
 struct evidence {
 	struct endpoint_facts local, remote;
 	struct clock_offset *clock;
@@ -335,6 +341,7 @@ struct evidence {
 	LIST(struct transition) transitions;
 	LIST(struct operation) operations;
 	struct num operations_omitted;
+	LIST(struct payload_count) payloads;
 	struct num operations_posted, operations_completed, operations_failed, flushes;
 	struct num foreign_completions; /* taken, and of no request that was waited for */
 	LIST(struct completion_entry) unclaimed_completions;

@@ -65,13 +65,13 @@ struct posted_message { /* done and ask */
 struct ok_message {
 	const char *type;
 	enum flag verified; /* all that can be compared is right */
-	LIST(struct landing) landings;
+	struct landings landings;
 };
 
 struct evidence_message {
 	const char *type;
 	struct evidence evidence;
-	LIST(struct landing) landings;
+	struct landings landings;
 };
 
 struct error_message {

@@ -202,12 +202,6 @@ static void meanwhile(void *data)
 	channel_send(&initiator->channel, &plain_record, &alive, now, &ignored);
 }
 
-static void apply_landings(struct initiator *initiator, const struct list *landings)
-{
-	for (uint32_t i = 0; i < landings->count; i++)
-		landing_apply(landings->items[i], run_evidence(initiator->run));
-}
-
 static int done_and_ok(struct initiator *initiator, struct error *error)
 {
 	struct probe_run *run = initiator->run;
@@ -222,7 +216,7 @@ static int done_and_ok(struct initiator *initiator, struct error *error)
 	result = channel_expect(&initiator->channel, "ok", &ok_record, &ok, deadline_in(initiator, ANSWER_MS), error);
 	control_end(run, step, result, error);
 	if (!result)
-		apply_landings(initiator, (const struct list *)&ok.landings);
+		landings_apply(&ok.landings, &initiator->layout, run);
 	return result;
 }
 
@@ -318,7 +312,7 @@ static void fetch_evidence(struct initiator *initiator, bool hello_sent, const s
 		return;
 	}
 	adopt_evidence(run, &answer.evidence);
-	apply_landings(initiator, (const struct list *)&answer.landings);
+	landings_apply(&answer.landings, &initiator->layout, run);
 }
 
 static void say_bye(struct initiator *initiator)

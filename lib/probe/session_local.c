@@ -125,8 +125,7 @@ static void gather(struct pair *pair, bool ended_badly)
 	if (!pair->target.layout)
 		return;
 	target_verify(&pair->target, pair->transfer.posted);
-	list_each(landing, &pair->target.landings)
-		landing_apply(landing, run_evidence(run));
+	landings_apply(&pair->target.landings, pair->target.layout, run);
 }
 
 static void try_members(struct pair *pair);

@@ -175,7 +175,7 @@ static int answer_done(struct service *service, const struct incoming *incoming,
 		return result;
 	verify(service, done.posted);
 	struct ok_message ok = { .type = "ok", .verified = flag(all_right(&service->target)) };
-	memcpy(&ok.landings, &service->target.landings, sizeof(ok.landings));
+	ok.landings = service->target.landings;
 	step = control_begin(run, "ok", SEND_MS);
 	result = channel_send(&service->channel, &ok_record, &ok, deadline_in(service, SEND_MS), error);
 	return control_end(run, step, result, error);
@@ -194,7 +194,7 @@ static int answer_ask(struct service *service, const struct incoming *incoming, 
 	endpoint_events(&service->endpoint);
 	counters_after(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
 	struct evidence_message message = { .type = "evidence", .evidence = run->document.evidence };
-	memcpy(&message.landings, &service->target.landings, sizeof(message.landings));
+	message.landings = service->target.landings;
 	return channel_send(
 	        &service->channel, &evidence_message_record, &message, deadline_in(service, SEND_MS), error);
 }

@@ -197,10 +197,10 @@ static enum flag verdict_of(const struct landing *landing, const struct operatio
 	return landing->payload == PAYLOAD_UNKNOWN ? FLAG_UNKNOWN : FLAG_NO;
 }
 
-void landing_apply(const struct landing *landing, struct evidence *evidence)
+static void apply(const struct landing *landing, struct evidence *evidence)
 {
 	list_each(operation, &evidence->operations) {
-		if (!landing->serial.known || !num_is(operation->wr_id, landing->serial.value + 1))
+		if (!num_is(operation->wr_id, landing->serial.value + 1))
 			continue;
 		operation->remote_landed_ns = landing->landed_ns;
 		operation->remote_landed_not_before_ns = landing->not_before_ns;
@@ -208,5 +208,36 @@ void landing_apply(const struct landing *landing, struct evidence *evidence)
 		operation->landed = landing->landed_ns.known || landing->payload == PAYLOAD_RIGHT ? FLAG_YES
 		                    : landing->payload == PAYLOAD_UNTOUCHED                       ? FLAG_NO
 		                                                                                  : FLAG_UNKNOWN;
+	}
+}
+
+static void count(const struct landing *landing, struct payload_count *of_size)
+{
+	of_size->right.value += landing->payload == PAYLOAD_RIGHT;
+	of_size->untouched.value += landing->payload == PAYLOAD_UNTOUCHED;
+	of_size->wrong.value += landing->payload == PAYLOAD_WRONG;
+}
+
+static void count_series(
+        const struct landings *landings, const struct layout *layout, uint32_t series, struct payload_count *to)
+{
+	*to = (struct payload_count){ num((int64_t)layout->series[series].bytes), num(0), num(0), num(0) };
+	list_each(landing, landings)
+		if (landing->serial.known && landing->serial.value >= 0 &&
+		        landing->serial.value / layout->count == series)
+			count(landing, to);
+}
+
+void landings_apply(const struct landings *landings, const struct layout *layout, struct probe_run *run)
+{
+	struct evidence *evidence = run_evidence(run);
+	list_each(landing, landings)
+		if (landing->serial.known)
+			apply(landing, evidence);
+	evidence->payloads.count = 0; /* a peer is asked more than once, and its last word holds */
+	for (uint32_t i = 0; landings->count && i < layout->series_count; i++) {
+		struct payload_count *to = list_add(run->arena, &evidence->payloads);
+		if (to)
+			count_series(landings, layout, i, to);
 	}
 }

@@ -14,10 +14,16 @@ struct landing {
 	int payload; /* enum payload, when the target was asked last */
 };
 
+/* A list with a name, which messages carry as it is; see LIST() of base/arena.h. */
+struct landings {
+	struct landing **items;
+	uint32_t count, capacity;
+};
+
 struct target {
 	struct endpoint *endpoint;
 	const struct layout *layout;
-	LIST(struct landing) landings;
+	struct landings landings;
 	uint32_t watched;     /* serial of the request that is looked for now */
 	int64_t last_look_ns; /* when it was not yet there */
 	/* Of each lane: receives posted and not yet consumed, and the request that the next one is for. */
@@ -30,9 +36,11 @@ int target_prepare(struct target *target, struct endpoint *endpoint, const struc
 void target_look(struct target *target);
 /* The first `posted` requests are over: compares what is in the memory now. */
 void target_verify(struct target *target, uint32_t posted);
-/* Writes what is known of a request into the operation of that wr_id. `offset_ns`: unused times stay the target's own.
+/*
+ * Writes what is known of each request into the operation of its wr_id, and counts them all by size, since not every
+ * request is listed. Times stay the target's own.
  */
-void landing_apply(const struct landing *landing, struct evidence *evidence);
+void landings_apply(const struct landings *landings, const struct layout *layout, struct probe_run *run);
 
 /* Requests carry their serial, counted from 1. */
 static inline uint64_t wr_id_of(uint32_t serial)

@@ -18,6 +18,17 @@ struct table {
 	bool color;
 };
 
+/* Cells of the last row that nobody set. A table may have thousands of rows, so each cell is stored once. */
+static void fill_row(struct table *table)
+{
+	for (size_t i = 0; table->line && i < table->columns; i++) {
+		struct libscols_cell *cell = scols_line_get_cell(table->line, i);
+		if (cell && !scols_cell_get_data(cell))
+			scols_cell_set_data(cell, "-");
+	}
+	table->line = NULL;
+}
+
 static int add_column(struct table *table, const struct table_column *column)
 {
 	int flags = (column->right ? SCOLS_FL_RIGHT : 0) | (column->tree ? SCOLS_FL_TREE : 0) |
@@ -55,17 +66,16 @@ void table_free(struct table *table)
 
 void *table_row(struct table *table, void *parent)
 {
+	fill_row(table);
 	table->line = scols_table_new_line(table->table, parent);
-	for (size_t i = 0; table->line && i < table->columns; i++)
-		scols_line_set_data(table->line, i, "-");
 	return table->line;
 }
 
 void table_cell(struct table *table, size_t column, const char *text)
 {
 	autofree char *clean = text && *text ? text_for_terminal(text) : NULL;
-	if (table->line && clean)
-		scols_line_set_data(table->line, column, clean);
+	if (table->line && clean && !scols_line_refer_data(table->line, column, clean))
+		clean = NULL; /* the table's now */
 }
 
 void table_cellf(struct table *table, size_t column, const char *format, ...)
@@ -95,6 +105,7 @@ void table_color_cell(struct table *table, size_t column, const char *color)
 
 int table_print(struct table *table, FILE *stream)
 {
+	fill_row(table);
 	if (scols_table_is_empty(table->table))
 		return 0;
 	scols_table_set_stream(table->table, stream);

@@ -156,6 +156,35 @@ static bool is_control_whole(const struct evidence *evidence)
 	return evidence->control.count > 0;
 }
 
+/* Every request that was posted has completed, those that are not listed too. */
+static bool all_done(const struct evidence *evidence)
+{
+	int64_t reclaimed = evidence->operations_reclaimed.known ? evidence->operations_reclaimed.value : 0;
+	return evidence->operations_posted.known && evidence->operations_completed.known &&
+	       num_is(evidence->operations_failed, 0) &&
+	       evidence->operations_posted.value - reclaimed == evidence->operations_completed.value;
+}
+
+/* The list of operations ends somewhere; what lies behind it was looked at all the same. */
+static void complete_unlisted(struct completed *to)
+{
+	const struct evidence *evidence = &to->evidence;
+	if (!evidence->operations_omitted.known || evidence->operations_omitted.value <= 0 || !all_done(evidence))
+		return;
+	list_each(of_size, &evidence->payloads) {
+		bool wrong = of_size->wrong.known && of_size->wrong.value > 0;
+		bool missing = of_size->untouched.known && of_size->untouched.value > 0 && !is_iwarp(&evidence->local);
+		if ((wrong || missing) && of_size->bytes.known && !to->unlisted.bytes.known)
+			to->unlisted = (struct operation){
+				.opcode = to->request.op,
+				.bytes = of_size->bytes,
+				.is_inline = to->request.inline_data,
+				.wc_status = num(0),
+				.payload_verified = FLAG_NO,
+			};
+	}
+}
+
 void complete(struct completed *to, const struct probe_request *request, const struct evidence *evidence)
 {
 	*to = (struct completed){ .request = *request, .evidence = *evidence };
@@ -177,4 +206,5 @@ void complete(struct completed *to, const struct probe_request *request, const s
 		to->evidence.stuck = &to->stuck;
 	}
 	complete_control(to);
+	complete_unlisted(to);
 }

@@ -200,7 +200,7 @@ static void find_failed_step(struct judge *judge)
 			                        transition->start_ns.known ? transition->start_ns.value : INT64_MAX });
 }
 
-void judge_facts(struct judge *judge, const struct control_step *unended)
+void judge_facts(struct judge *judge, const struct completed *whole)
 {
 	for (uint32_t i = 0; i < judge->evidence->operations.count; i++)
 		sort_operation(judge, i);
@@ -208,8 +208,10 @@ void judge_facts(struct judge *judge, const struct control_step *unended)
 	list_each(step, &judge->evidence->control)
 		if (step->step && step->error.known && step->error.value && !judge->control)
 			judge->control = step;
-	if (!judge->control && unended->step)
-		judge->control = unended;
+	if (!judge->control && whole->unended.step)
+		judge->control = &whole->unended;
+	if (!judge->wrong && whole->unlisted.bytes.known)
+		judge->wrong = &whole->unlisted;
 }
 
 bool reached(const struct judge *judge, int side, const char *state)

@@ -31,6 +31,7 @@ struct completed {
 	struct evidence evidence;
 	struct stuck_step stuck;
 	struct control_step unended; /* step NULL: none */
+	struct operation unlisted;   /* one that is only counted among the payloads, and wrong; bytes unknown: none */
 };
 void complete(struct completed *to, const struct probe_request *request, const struct evidence *evidence);
 
@@ -56,7 +57,7 @@ struct judge {
 
 /* ---- facts.c ---- */
 
-void judge_facts(struct judge *judge, const struct control_step *unended);
+void judge_facts(struct judge *judge, const struct completed *whole);
 void judge_contradictions(struct judge *judge);
 const struct endpoint_facts *endpoint(const struct judge *judge, int side);
 bool is_posted(const struct operation *operation);

@@ -28,6 +28,14 @@ bool rule_corrupt(struct judge *judge)
 	return undetermined(judge, OUTCOME_CORRUPT, set);
 }
 
+/* Not all of them need be listed. */
+static int64_t success_count(const struct judge *judge)
+{
+	struct num completed = judge->evidence->operations_completed, reclaimed = judge->evidence->operations_reclaimed;
+	int64_t counted = (completed.known ? completed.value : 0) + (reclaimed.known ? reclaimed.value : 0);
+	return counted > judge->succeeded ? counted : judge->succeeded;
+}
+
 /* ---- late or with retries ---- */
 
 static bool grew(const struct counter_change *counter)
@@ -238,7 +246,7 @@ static bool judge_port_is_down(struct judge *judge)
 	const struct endpoint_facts *end = endpoint(judge, side);
 	if (!is_port_down(end))
 		return false;
-	because(judge, "all %u operations completed successfully", judge->succeeded);
+	because(judge, "all %" PRId64 " operations completed successfully", success_count(judge));
 	judge_port_down(judge, OUTCOME_DEGRADED);
 	summarize(judge, "it worked although %s port is %s: over the wire nothing will pass",
 	        side == SIDE_REMOTE ? "the peer's" : "the",
@@ -352,6 +360,12 @@ static bool has_unverified_size(const struct judge *judge)
 		if (payload_is_right(operation) && bytes > verified)
 			verified = bytes;
 	}
+	list_each(of_size, &judge->evidence->payloads) {
+		int64_t bytes = of_size->bytes.known ? of_size->bytes.value : -1;
+		largest = bytes > largest ? bytes : largest;
+		if (of_size->right.known && of_size->right.value > 0 && bytes > verified)
+			verified = bytes;
+	}
 	return verified < largest;
 }
 
@@ -361,7 +375,7 @@ bool rule_ok(struct judge *judge)
 		return true;
 	if (!all_succeeded(judge))
 		return false;
-	because(judge, "%u operations completed successfully", judge->succeeded);
+	because(judge, "%" PRId64 " operations completed successfully", success_count(judge));
 	tell_network(judge);
 	bool whole = judge->evidence->interrupted != FLAG_YES;
 	if (judge->verified && !has_unverified_size(judge)) {

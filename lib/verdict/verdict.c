@@ -517,7 +517,7 @@ void verdict_judge(const struct probe_request *request, const struct evidence *e
 		.report = report,
 		.arena = arena,
 		.verdict = verdict };
-	judge_facts(&judge, &whole.unended);
+	judge_facts(&judge, &whole);
 	judge_contradictions(&judge);
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && !rules[i](&judge); i++)
 		;

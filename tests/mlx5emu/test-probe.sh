@@ -221,6 +221,9 @@ for where in source target wire,guilty=remote-device; do
 done
 probe "corrupt, without a completion of its own" corrupt "$two --fault corrupt:target,count=1" \
 	"$between --count 2 --size 64 --batch 2 --signal-every 2" $o.0.signaled=false $o.0.payload_verified=false
+probe "corrupt, behind the operations that are listed" corrupt "$two --fault corrupt:target,min=65" \
+	"$between --count 100" evidence.operations_omitted=136 evidence.payloads.0.wrong=0 evidence.payloads.1.right=0
+probe "all of many sizes verified" ok "$two" "$between --count 100" verdict.confidence=confirmed evidence.payloads.1.wrong=0
 probe "the payload landed, and no ACK timer expired" stalled "$two --no-devx --unprivileged --fault no-cqe" "$between --timeout 4500" \
 	'verdict.candidates=["platform", "device"]'
 probe "set-up refused" not-run "--fault command-fail:create_cq:12" ""

@@ -19,8 +19,8 @@ no_objects_left "loopback: nothing is left in the kernel"
 holds "loopback: the rings of siw were read" \
 	"e['observers']['wqe'] == e['observers']['cqe'] == 'siw-ring' and all(x['post_call_ns'] <= x['wqe_posted_ns'] <= x['cqe_arrived_ns'] <= x['cqe_consumed_ns'] for x in o)"
 probe -d siw0 --target-device siw2 --count 50 --timeout 20000
-# only the first 64 are listed, so the payload of the larger ones, which come last, is not on record
-holds "two devices" "v['outcome'] == 'ok' and e['operations_completed'] == 100 and e['operations_omitted'] == 36"
+holds "two devices, the larger requests not all listed" \
+	"fine() and e['operations_completed'] == 100 and e['operations_omitted'] == 36"
 
 "$RDMADIAG" probe -j -d siw2 --listen="$address_b" --keep >"$work/listener.out" 2>"$work/listener.err" &
 listener=$!
