@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs in the guest: the time of a small write over the wire, post to consumed, with observers, without them, and as
-# ib_write_bw has it with one request at a time. Runs alternate; a line a run goes to $OUT/probe.txt.
+# Runs in the guest: the time of a small write over the wire, post to consumed, with observers, without them, as
+# ib_write_bw has it with one request at a time, and half a round of ibv_rc_pingpong (a send). Runs alternate; a line a
+# run goes to $OUT/probe.txt. Then what one look into the rings of soft RoCE costs beside a time stamp.
 #
-# probe-inside.sh ROUNDS COUNT
+# probe-inside.sh ROUNDS COUNT BENCH-PROGRAMS
 . tests/guest/lib.sh
 . tests/guest/probe-lib.sh
-rounds=$1 count=$2 size=64
+rounds=$1 count=$2 programs=$3 size=64
 probe_setup
 listen
 index_a=$(gid_index rxe0 "$address_a")
@@ -31,9 +32,25 @@ of_perftest() {
 	wait $server
 }
 
+pingpongs() {
+	ss -Hltn "sport = :18516" | grep -q .
+}
+
+of_pingpong() {
+	ibv_rc_pingpong -p 18516 -d rxe2 -g "$index_b" -s $size -n "$count" >/dev/null 2>&1 &
+	local server=$!
+	wait_for 10 pingpongs
+	ibv_rc_pingpong -p 18516 -d rxe0 -g "$index_a" -s $size -n "$count" "$address_b" 2>/dev/null |
+		awk '$NF == "usec/iter" { printf "%d\n", $(NF - 1) * 500 }'
+	wait $server
+}
+
 for ((round = 0; round < rounds; round++)); do
 	echo "traced $(of_probe env)"
 	echo "untraced $(of_probe env RDMADIAG_NO_OBSERVER=1)"
 	echo "ib_write_bw $(of_perftest)"
+	echo "ibv_rc_pingpong $(of_pingpong)"
 done | tee "$OUT/probe.txt"
 unlisten
+echo "# one stage of the trace on rxe0"
+"$programs/stamps" 0 rxe0 rdma_rxe | tee "$OUT/stamps-rxe.txt"

@@ -16,10 +16,10 @@ def main():
             if value:
                 runs.setdefault(name, []).append(int(value[0]) / 1e3)
     print("\na write of 64 bytes over the wire, one at a time\n")
-    print(f"| {'way':12} | {'runs':>4} | {'median us':>9} | {'least us':>9} | {'most us':>9} |")
-    print(f"| {'-' * 12} | {'-' * 3}: | {'-' * 8}: | {'-' * 8}: | {'-' * 8}: |")
+    print(f"| {'way':15} | {'runs':>4} | {'median us':>9} | {'least us':>9} | {'most us':>9} |")
+    print(f"| {'-' * 15} | {'-' * 3}: | {'-' * 8}: | {'-' * 8}: | {'-' * 8}: |")
     for name, times in runs.items():
-        print(f"| {name:12} | {len(times):4} | {statistics.median(times):9.1f} | {min(times):9.1f} | {max(times):9.1f} |")
+        print(f"| {name:15} | {len(times):4} | {statistics.median(times):9.1f} | {min(times):9.1f} | {max(times):9.1f} |")
 
     # Neighbours in time: what else the machine does falls on both.
     def ratio(a, b):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one stage of the trace costs, on a real queue pair of an mlx5 device: a look into the rings, a time stamp, and
- * storing both. Usage: stamps [LIMIT_NS]; leaves with 1 when a stage takes longer than that at the median.
+ * What one stage of the trace costs on a real queue pair: a look into the rings, a time stamp, and storing both.
+ * Usage: stamps LIMIT_NS [DEVICE DRIVER] (the first device, mlx5_core); leaves with 1 when a stage takes longer than
+ * that at the median, 0: no limit.
  *
  * The rounds are short, so that the median is that of rounds which nobody interrupted.
  */
@@ -12,6 +13,7 @@
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 501, LOOPS = 2000 };
 
@@ -63,15 +65,22 @@ static double measure(struct bench *bench, const char *name, void (*work)(struct
 	return rounds[ROUNDS / 2];
 }
 
-/* A CQ and a queue pair with the observer on them; nothing is ever given back: the process ends. */
-static bool set_up(struct bench *bench)
+static struct ibv_context *open_device(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	while (list && *list && name && strcmp(ibv_get_device_name(*list), name) != 0)
+		list++;
+	return list && *list ? ibv_open_device(*list) : NULL;
+}
+
+/* A CQ and a queue pair with the observer on them; nothing is ever given back: the process ends. */
+static bool set_up(struct bench *bench, const char *device, const char *driver)
+{
+	struct ibv_context *context = open_device(device);
 	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
 	if (!pd)
 		return false;
-	observer_init(&bench->observer, context, "mlx5_core");
+	observer_init(&bench->observer, context, driver);
 	observer_before(&bench->observer);
 	struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
 	if (!cq)
@@ -96,7 +105,7 @@ int main(int argc, char **argv)
 	struct probe_settings settings;
 	settings_init(&settings);
 	bench.run = run_new(arena_new((size_t)1 << 20), &settings, NULL);
-	if (!bench.run || !set_up(&bench)) {
+	if (!bench.run || !set_up(&bench, argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : "mlx5_core")) {
 		fprintf(stderr, "stamps: no queue pair that can be observed: %s\n", bench.observer.reason);
 		return 2;
 	}
