@@ -62,7 +62,7 @@ fi
 
 # ---- libraries that few runs need are loaded by those
 if [ -z "${RDMADIAG_SANITIZED-}" ] && command -v readelf >/dev/null; then
-	is "$(readelf -d "$RDMADIAG" | grep -oE 'NEEDED.*lib(archive|mlx5|numa|hwloc|cuda|ibverbs|rdmacm)')" "" "libraries in lib/late/ are not linked"
+	is "$(readelf -d "$RDMADIAG" | grep -oE 'NEEDED.*lib(archive|mlx5|numa|hwloc|cuda|ibverbs|rdmacm|smartcols)')" "" "libraries in lib/late/ are not linked"
 fi
 
 # ---- the package
