@@ -42,6 +42,7 @@ struct command {
 	const char *arguments;             /* for the usage line */
 	const char *summary;               /* one line */
 	const struct option_help *options; /* ended by an entry without name */
+	const char *no_snapshot;           /* why --from is wrong usage, NULL: it is not */
 	/*
 	 * Parses its own arguments with command_getopt() and returns an exit status. argv[0] is the command's name.
 	 */

@@ -91,8 +91,6 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return option_status(option);
 	if (argc - optind != 1)
 		return usage_error(command, "one directory is needed");
-	if (common->from)
-		return usage_error(command, "--from: only this host can be captured");
 	if (!*argv[optind])
 		return usage_error(command, "the name of the directory is empty");
 	return capture(common, argv[optind]);
@@ -103,5 +101,6 @@ const struct command capture_command = {
 	.arguments = "DIR",
 	.summary = "Writes a snapshot of this host into a new or empty directory, for --from.",
 	.options = options,
+	.no_snapshot = "only this host can be captured",
 	.run = run,
 };

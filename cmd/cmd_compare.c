@@ -3,8 +3,9 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "compare/compare.h"
+#include "compare/flatten.h"
+#include "compare_operands.h"
 #include "render/json.h"
 
 #include <errno.h>
@@ -13,33 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOCUMENTS_LIMIT = 4096, ARENA_SIZE = 256 << 20, VALUES_LIMIT = 4 * JSON_VALUES_LIMIT };
+enum { DOCUMENTS_LIMIT = 4096, ARENA_SIZE = 256 << 20 };
 
 static void free_documents(json_object **documents, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		json_object_put(documents[i]);
 	free(documents);
-}
-
-static int load(const char *const *files, size_t count, json_object **documents, struct error *error)
-{
-	size_t values = 0;
-	for (size_t i = 0; i < count; i++) {
-		autofree char *text = NULL;
-		size_t length = 0;
-		int result = file_read(files[i], &text, &length, error);
-		if (result)
-			return result;
-		values += json_values(text, length);
-		if (values > VALUES_LIMIT)
-			return error_say(error, -EFBIG, "%s: the documents hold more than %d values together", files[i],
-			        VALUES_LIMIT);
-		documents[i] = json_parse(text, length, files[i], error);
-		if (!documents[i])
-			return error->code;
-	}
-	return 0;
 }
 
 /* "fw_version of devices[mlx5_0]" would need a grammar; the path itself is what `jq` users know. */
@@ -49,20 +30,19 @@ static void print_plain(const char *text)
 	fputs(plain ? plain : "", stdout);
 }
 
-/* An element's own entry has no value: it is there, or not. */
-static const char *shown_value(const struct difference *difference, const struct compared_value *value)
+/* An object has no value of its own: it is there, or not. */
+static const char *shown_value(const struct compared_value *value)
 {
 	if (!value->value)
 		return "(not there)";
-	bool element = difference->path[strlen(difference->path) - 1] == ']';
-	return element && !strcmp(value->value, "null") ? "(there)" : value->value;
+	return strcmp(value->value, filled_object) ? value->value : "(there)";
 }
 
 static void print_difference(const struct difference *difference)
 {
 	print_plain(difference->path);
 	list_each(value, &difference->values) {
-		autofree char *shown = text_for_terminal(shown_value(difference, value));
+		autofree char *shown = text_for_terminal(shown_value(value));
 		printf("\n    %-24s ", shown ? shown : "");
 		for (uint32_t i = 0; i < value->documents.count; i++) {
 			fputs(i ? ", " : "", stdout);
@@ -97,8 +77,8 @@ static int compare_files(const char *const *files, size_t count, const struct co
 	json_object **documents = calloc(count, sizeof(json_object *));
 	struct comparison comparison = { 0 };
 	struct report report = { .arena = arena };
-	int result =
-	        arena && documents ? load(files, count, documents, &error) : error_set(&error, -ENOMEM, "comparing");
+	int result = arena && documents ? compare_load(files, count, documents, &error)
+	                                : error_set(&error, -ENOMEM, "comparing");
 	if (!result)
 		result = compare_documents(documents, files, count, arena, &comparison, &error);
 	if (documents)
@@ -112,6 +92,8 @@ static int compare_files(const char *const *files, size_t count, const struct co
 		print_document("rdmadiag.compare", common, "snapshot", NULL, &comparison_record, &comparison, &report);
 	else if (!result)
 		print_comparison(&comparison);
+	if (result == -EINTR)
+		return EXIT_INTERRUPTED;
 	return result ? EXIT_NOTHING : comparison.differences.count ? EXIT_FOUND : EXIT_DONE;
 }
 
@@ -121,7 +103,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind < 2)
-		return usage_error(command, "at least two documents are needed");
+		return usage_error(command, "at least two documents, reports or snapshots are needed");
 	if (argc - optind > DOCUMENTS_LIMIT)
 		return usage_error(command, "more than %d documents", DOCUMENTS_LIMIT);
 	int from_stdin = 0;
@@ -137,8 +119,9 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 
 const struct command compare_command = {
 	.name = "compare",
-	.arguments = "A.json B.json...",
-	.summary = "Shows what differs between nodes, and which is the odd one out.",
+	.arguments = "A B...",
+	.summary = "Shows what differs between nodes (JSON documents, reports, snapshots), and the odd one out.",
 	.options = (const struct option_help[]){ { 0 } },
+	.no_snapshot = "snapshots and reports are operands, as documents are",
 	.run = run,
 };

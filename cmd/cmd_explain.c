@@ -96,5 +96,6 @@ const struct command explain_command = {
 	.arguments = "WHAT",
 	.summary = "Says what a code means, which layer it speaks of, and what to look at next.",
 	.options = options,
+	.no_snapshot = "what a code means is the same on every host",
 	.run = run,
 };

@@ -60,5 +60,6 @@ const struct command schema_command = {
 	.summary =
 	        "Prints the JSON Schema of a document: topo, gid, probe, check, compare, explain, capture or report.",
 	.options = (const struct option_help[]){ { 0 } },
+	.no_snapshot = "the schema of a document is the same for every host",
 	.run = run,
 };

@@ -114,9 +114,11 @@ int usage_error(const struct command *command, const char *format, ...)
 
 /* ---- help ---- */
 
-static void print_options(const struct option_help *options)
+static void print_options(const struct command *command, const struct option_help *options)
 {
 	for (const struct option_help *option = options; option && option->name; option++) {
+		if (option->value == OPTION_FROM && command && command->no_snapshot)
+			continue;
 		char left[64], letter[8] = "    ";
 		if (option->value < 256)
 			snprintf(letter, sizeof(letter), "-%c, ", option->value);
@@ -131,9 +133,9 @@ static void print_command_help(const struct command *command)
 {
 	printf("Usage: rdmadiag %s [OPTION]...%s%s\n\n%s\n\n", command->name, *command->arguments ? " " : "",
 	        command->arguments, command->summary);
-	print_options(command->options);
+	print_options(command, command->options);
 	printf("%s", command->options && command->options->name ? "\n" : "");
-	print_options(common_options);
+	print_options(command, common_options);
 }
 
 static void print_help(void)
@@ -144,7 +146,7 @@ static void print_help(void)
 	for (const struct command *const *command = commands; *command; command++)
 		printf("  %-10s %s\n", (*command)->name, (*command)->summary);
 	printf("\n");
-	print_options(common_options);
+	print_options(NULL, common_options);
 	printf("\n'rdmadiag COMMAND --help' shows the options of a command.\n");
 }
 
@@ -263,7 +265,10 @@ int command_getopt(const struct command *command, int argc, char **argv, struct 
 		if (value >= 0)
 			value = common_option(command, value, common);
 	}
-	return value;
+	if (value != OPTION_END || !common->from || !command->no_snapshot)
+		return value;
+	usage_error(command, "--from: %s", command->no_snapshot);
+	return OPTION_WRONG;
 }
 
 int option_status(int option)

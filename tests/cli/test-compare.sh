@@ -29,10 +29,18 @@ like "$output" '^c is the odd one out in 1 of them$' "which is named"
 status_is 1 "with --json too" "$RDMADIAG" compare --json "$dir/a.json" "$dir/b.json" "$dir/c.json"
 is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["schema"], d["odd_one_out"], len(d["differences"]))' <<<"$output")" \
 	"rdmadiag.compare c 1" "the document says the same"
-document d 20.39 w ',{"name":"mlx5_3","ports":[]}' >"$dir/d.json"
+document d 20.39 w ',{"name":"mlx5_3","fw_version":"1","pci":{"numa_node":0},"ports":[{"number":1,"state":"DOWN"}]}' >"$dir/d.json"
 status_is 1 "a device too many is a difference" "$RDMADIAG" compare "$dir/a.json" "$dir/b.json" "$dir/d.json"
 like "$output" '^devices\[mlx5_3\]$' "named once as a whole"
 like "$output" '\(not there\) +a, b$' "missing in the others"
+is "$(grep -c mlx5_3 <<<"$output")" 1 "and none of its fields once more"
+document f 20.39 w ',{"name":"mlx5_3","fw_version":"2","pci":null,"ports":[]}' >"$dir/f.json"
+status_is 1 "two that have it" "$RDMADIAG" compare "$dir/a.json" "$dir/d.json" "$dir/f.json"
+is "$(grep -A2 '^devices.mlx5_3..fw_version' <<<"$output" | tr -s ' \n' ' ')" 'devices[mlx5_3].fw_version "1" d "2" f ' \
+	"are compared with each other"
+like "$output" '^devices\[mlx5_3\].pci$' "an object that one knows nothing of is a difference"
+unlike "$output" 'pci.numa_node' "its members are not"
+like "$output" '^devices\[mlx5_3\].ports\[1\]$' "a port too many is another"
 
 status_is 2 "one document is wrong usage" "$RDMADIAG" compare "$dir/a.json"
 status_is 3 "a file that is not there" "$RDMADIAG" compare "$dir/a.json" "$dir/none.json"
@@ -96,6 +104,55 @@ sed 's/"consumer":"rdmadiag","index":3/"consumer":"rdmadiag","index":5/; s/192.0
 status_is 1 "another index" "$RDMADIAG" compare "$dir/g32-line-node-a.json" "$dir/other.json"
 like "$output" '^choices\[mlx5_0/1/rdmadiag\].index$' "is shown"
 unlike "$output" 'reason' "its reason, which speaks of addresses, is not"
+
+# What belongs to a device that is not there is no difference of its own.
+tables_document() { # HOST MORE-TABLES ENTRIES
+	echo '{"schema":"rdmadiag.gid","version":1,"host":{"hostname":"'"$1"'"},"tables":[{"device":"mlx5_0","port":1}'"$2],\"entries\":[$3]}" >"$dir/$1.json"
+}
+tables_document less '' ''
+tables_document more ',{"device":"mlx5_1","port":1,"used":1}' '{"device":"mlx5_1","port":1,"index":0,"type":"RoCE v2"}'
+status_is 1 "a port whose table is not there" "$RDMADIAG" compare "$dir/less.json" "$dir/more.json"
+is "$(grep '^[a-z]' <<<"$output")" 'tables[mlx5_1/1]' "is told once, without its entries"
+
+# ---- snapshots and reports
+machine() { "$(dirname "$0")/../machines/make-snapshot" "$1" "$2" >/dev/null; }
+machine mtu-and-firmware "$dir/full"
+python3 - "$(dirname "$0")/../machines/mtu-and-firmware.toml" "$dir/less.toml" <<'END'
+import sys
+text = open(sys.argv[1]).read()
+device, after = text.index('[[rdma]]\nname = "mlx5_2"'), text.index('[[rdma]]\nname = "mlx5_bond_0"')
+open(sys.argv[2], "w").write(text[:device] + text[after:])
+END
+machine "$dir/less.toml" "$dir/less"
+tar -C "$dir" -cf "$dir/full.tar" full
+"$RDMADIAG" report --from "$dir/less" -o "$dir/less.tar.xz" >/dev/null
+status_is 0 "a snapshot and an archive of it" "$RDMADIAG" compare "$dir/full" "$dir/full.tar"
+status_is 1 "an archive and a report" "$RDMADIAG" compare "$dir/full.tar" "$dir/less.tar.xz"
+is "$(grep '^[a-z].*mlx5_2' <<<"$output")" $'devices[mlx5_2]\nfindings[active-mtu-above-netdev/mlx5_2/1]\nfindings[gid-link-local-only/mlx5_2/1]' \
+	"the device is missing, once, and so are the findings of check and gid about it"
+like "$output" '\(not there\) +.*less.tar.xz$' "the nodes are called by their files where host names are the same"
+machine g32-line-node-a "$dir/a"
+machine g32-line-node-b "$dir/b"
+status_is 1 "two snapshots" "$RDMADIAG" compare "$dir/a" "$dir/b"
+like "$output" '^choices\[mlx5_0/1/rdmadiag\].index$' "GID tables are compared as well"
+"$RDMADIAG" gid -j --from "$dir/b" >"$dir/b-gid.json"
+status_is 1 "a snapshot and a document" "$RDMADIAG" compare "$dir/a" "$dir/b-gid.json"
+unlike "$output" '^(devices|numa_nodes)' "are compared as far as the document goes"
+"$RDMADIAG" gid -j --from "$dir/a" >"$dir/a-gid.json"
+status_is 0 "a snapshot and its own document" "$RDMADIAG" compare "$dir/a-gid.json" "$dir/a"
+"$RDMADIAG" explain -j wc:12 >"$dir/explain.json"
+status_is 3 "a snapshot and a document of another kind" "$RDMADIAG" compare "$dir/a" "$dir/explain.json"
+like "$errors" "a is a snapshot or report: it compares with .* topo, gid and check, which .*explain.json is not" "is told"
+status_is 3 "what is nothing of these" "$RDMADIAG" compare "$dir/a" "$0"
+like "$errors" "test-compare.sh: not a snapshot" "is named"
+status_is 3 "a directory of other things" "$RDMADIAG" compare "$dir/a" /usr
+like "$errors" "/usr: not a snapshot: there is neither sys/ nor host.json" "is named"
+head -c 2000 "$dir/less.tar.xz" >"$dir/cut.tar.xz"
+status_is 3 "a damaged archive" "$RDMADIAG" compare "$dir/a" "$dir/cut.tar.xz"
+like "$errors" "cut.tar.xz: not a snapshot, or a damaged one" "is named"
+mkdir "$dir/tmp"
+TMPDIR=$dir/tmp "$RDMADIAG" compare "$dir/a" "$dir/b" "$dir/cut.tar.xz" >/dev/null 2>&1
+is "$(ls -A "$dir/tmp")" "" "nothing stays in TMPDIR"
 
 mkfifo "$dir/fifo"
 status_is 3 "a FIFO" timeout 10 "$RDMADIAG" compare "$dir/a.json" "$dir/fifo"

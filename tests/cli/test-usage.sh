@@ -57,6 +57,11 @@ wrong "a newline in a word" "'a.b' is none of write" probe --op $'a\nb'
 wrong "bytes that are no text" "is no option" topo $'-\xff'
 for option in --from --svg; do wrong "$option without a name" "^rdmadiag topo: $option: the name is empty$" topo "$option" ""; done
 for option in --judge --trace; do wrong "$option without a name" "^rdmadiag probe: $option: the name is empty$" probe "$option" ""; done
+wrong "explain of a snapshot" "^rdmadiag explain: --from: what a code means is the same on every host$" explain --from x wc:12
+wrong "the same before the command" "^rdmadiag explain: --from: " --from x explain wc:12
+wrong "a schema of a snapshot" "^rdmadiag schema: --from: " schema topo --from x
+wrong "compare with --from" "^rdmadiag compare: --from: snapshots and reports are operands" compare --from x a b
+wrong "a capture of a snapshot" "^rdmadiag capture: --from: only this host can be captured$" capture --from x d
 wrong "a document without a name" "the name of document 2 is empty" compare a ""
 wrong "an address of --listen behind a space" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen x:y
 wrong "the same behind =" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen=x:y
