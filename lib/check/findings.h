@@ -11,6 +11,7 @@ struct finding_kind {
 	const char *id;
 	enum severity severity; /* the usual one */
 	const char *meaning;    /* one line */
+	const char *otherwise;  /* which other severity it may have, and when; NULL: always the usual one */
 };
 
 extern const struct finding_kind finding_kinds[];
@@ -18,8 +19,5 @@ extern const size_t finding_kind_count;
 
 /* NULL: there is no such id. */
 const struct finding_kind *finding_kind(const char *id);
-
-/* Which other severity such a finding may have, and when; NULL: always the usual one. */
-const char *finding_otherwise(const char *id);
 
 #endif

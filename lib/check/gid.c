@@ -56,8 +56,7 @@ static bool stands_on(const struct host *host, const struct netdev *upper, const
 {
 	if (!upper || !lower || upper == lower)
 		return false;
-	return (upper->ifindex.known && num_is(lower->master_ifindex, upper->ifindex.value)) ||
-	       netdev_base(host, upper) == lower;
+	return netdev_is_member(lower, upper) || netdev_base(host, upper) == lower;
 }
 
 /* Once for each group: at its lowest index. */
@@ -190,8 +189,8 @@ static const struct netdev *switched_netdev(const struct table_check *check)
 	enum { NESTING = 8 }; /* MAX_NEST_DEV in include/linux/netdevice.h */
 	const struct port *port = check->port.table->rdma_port;
 	const struct netdev *netdev = port ? port_netdev(port) : NULL;
-	for (int i = 0; netdev && netdev->master_ifindex.known && i < NESTING; i++) {
-		const struct netdev *master = host_netdev(check->host, netdev->master_ifindex.value);
+	for (int i = 0; netdev && i < NESTING; i++) {
+		const struct netdev *master = host_master(check->host, netdev);
 		if (master && master->kind_name && !strcmp(master->kind_name, "openvswitch"))
 			return netdev;
 		netdev = master;
@@ -210,8 +209,7 @@ static const char *give_address(const struct table_check *check)
 /* In active-backup the kernel takes the GIDs of the other members away (roce_gid_mgmt.c). */
 static bool is_idle_member(const struct host *host, const struct netdev *netdev)
 {
-	const struct netdev *master =
-	        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+	const struct netdev *master = host_master(host, netdev);
 	const struct bond_facts *facts = master ? master->bond_facts : NULL;
 	return facts && facts->mode && !strcmp(facts->mode, "active-backup") && facts->active_ifindex.known &&
 	       netdev->ifindex.known && facts->active_ifindex.value != netdev->ifindex.value;

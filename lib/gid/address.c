@@ -176,7 +176,7 @@ enum { STACK_DEPTH = 8 }; /* MAX_NEST_DEV of the kernel */
 static bool is_below(const struct netdev *upper, const struct netdev *candidate)
 {
 	return (upper->lower_ifindex.known && num_is(candidate->ifindex, upper->lower_ifindex.value)) ||
-	       (candidate->master_ifindex.known && num_is(upper->ifindex, candidate->master_ifindex.value));
+	       netdev_is_member(candidate, upper);
 }
 
 /* rdma_read_gid_l2_fields(), drivers/infiniband/core/cache.c: the netdev's own tag, else the first found below it. */
@@ -213,8 +213,8 @@ const char *netdev_lacks(const struct netdev *netdev)
 
 const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev)
 {
-	for (int depth = STACK_DEPTH; depth && netdev->lower_ifindex.known; depth--) {
-		const struct netdev *lower = host_netdev(host, netdev->lower_ifindex.value);
+	for (int depth = STACK_DEPTH; depth; depth--) {
+		const struct netdev *lower = host_lower(host, netdev);
 		if (!lower || lower == netdev)
 			break;
 		netdev = lower;
@@ -248,8 +248,7 @@ enum flag netdev_belongs_to_port(const struct host *host, const struct netdev *n
 {
 	if (stands_on_port(host, netdev, port, STACK_DEPTH))
 		return FLAG_YES;
-	const struct netdev *master =
-	        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+	const struct netdev *master = host_master(host, netdev);
 	if (master && is_of_port(master, port))
 		return FLAG_YES;
 	return port->netdevs.count ? FLAG_NO : FLAG_UNKNOWN;

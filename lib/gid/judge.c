@@ -65,8 +65,7 @@ static bool is_named_or_bonded(const struct host *host, const struct gid_entry *
 	if (is_named(entry, netdev))
 		return true;
 	list_each(other, &host->netdevs) {
-		bool bonded = (other->master_ifindex.known && num_is(netdev->ifindex, other->master_ifindex.value)) ||
-		              (netdev->master_ifindex.known && num_is(other->ifindex, netdev->master_ifindex.value));
+		bool bonded = netdev_is_member(other, netdev) || netdev_is_member(netdev, other);
 		if (bonded && is_named(entry, other))
 			return true;
 	}
@@ -93,8 +92,7 @@ static bool has_address(const struct judge *judge, const struct gid_entry *entry
 		return true;
 	if (!gid_is_link_local(entry->bytes, false) || !gid_matches_mac(entry->bytes, netdev))
 		return false;
-	const struct netdev *master =
-	        netdev->master_ifindex.known ? host_netdev(judge->host, netdev->master_ifindex.value) : NULL;
+	const struct netdev *master = host_master(judge->host, netdev);
 	return is_named(entry, netdev) || !master || !is_named(entry, master);
 }
 

@@ -138,8 +138,7 @@ static bool sends_through(const struct search *search, const struct gid_entry *e
 	const struct netdev *link = entry->link, *out = search->out;
 	if (!link)
 		return false;
-	return link == out || (link->master_ifindex.known && num_is(out->ifindex, link->master_ifindex.value)) ||
-	       (out->master_ifindex.known && num_is(link->ifindex, out->master_ifindex.value));
+	return link == out || netdev_is_member(link, out) || netdev_is_member(out, link);
 }
 
 static bool is_usable(const struct gid_entry *entry)

@@ -45,8 +45,7 @@ static int compare_places(const void *a, const void *b)
 
 static int64_t vrf_of(const struct host *host, const struct netdev *netdev)
 {
-	const struct netdev *master =
-	        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+	const struct netdev *master = host_master(host, netdev);
 	bool vrf = master && master->kind_name && !strcmp(master->kind_name, "vrf");
 	return vrf ? master->ifindex.value : 0;
 }

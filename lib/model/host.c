@@ -311,6 +311,21 @@ struct netdev *host_netdev_by_name(const struct host *host, const char *name)
 	return FIND(host, netdevs, netdev_names, hash_text(name), is_netdev, name);
 }
 
+struct netdev *host_master(const struct host *host, const struct netdev *netdev)
+{
+	return netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
+}
+
+struct netdev *host_lower(const struct host *host, const struct netdev *netdev)
+{
+	return netdev->lower_ifindex.known ? host_netdev(host, netdev->lower_ifindex.value) : NULL;
+}
+
+bool netdev_is_member(const struct netdev *netdev, const struct netdev *master)
+{
+	return master->ifindex.known && num_is(netdev->master_ifindex, master->ifindex.value);
+}
+
 struct rdma_device *host_device(const struct host *host, const char *name)
 {
 	struct rdma_device *device = FIND(host, devices, device_names, hash_text(name), is_device, name);

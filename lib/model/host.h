@@ -383,6 +383,9 @@ int host_index_hop(struct host *host, struct pci_hop *hop);
 /* Look-ups; NULL where there is none. */
 struct netdev *host_netdev(const struct host *host, int64_t ifindex);
 struct netdev *host_netdev_by_name(const struct host *host, const char *name);
+/* The bond, team, bridge, VRF or switch that it is a member of: IFLA_MASTER. */
+struct netdev *host_master(const struct host *host, const struct netdev *netdev);
+struct netdev *host_lower(const struct host *host, const struct netdev *netdev); /* IFLA_LINK */
 struct rdma_device *host_device(const struct host *host, const char *name);
 struct rdma_device *host_device_numbered(const struct host *host, int64_t netlink_index);
 struct pci_function *host_function(const struct host *host, const char *address);
@@ -391,6 +394,7 @@ struct port *device_port(const struct rdma_device *device, int64_t number);
 struct numa_node *host_node(const struct host *host, int64_t id);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */
 struct netdev *port_netdev(const struct port *port);
+bool netdev_is_member(const struct netdev *netdev, const struct netdev *master);
 
 /* The document of `topo`: struct host. */
 extern const struct record topo_record;

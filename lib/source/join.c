@@ -33,7 +33,7 @@ static void put_on_named(struct host *host, struct netdev *netdev, const struct 
 {
 	for (uint32_t i = 0; i < netdev->lower_names.count; i++) {
 		struct netdev *lower = host_netdev_by_name(host, netdev->lower_names.items[i]);
-		if (lower && lower != netdev && lower != told && !num_is(lower->master_ifindex, netdev->ifindex.value))
+		if (lower && lower != netdev && lower != told && !netdev_is_member(lower, netdev))
 			put_on(host->arena, netdev, lower);
 	}
 }
@@ -43,14 +43,11 @@ void join_stacks(struct host *host)
 	list_each(netdev, &host->netdevs)
 		netdev->uppers.count = netdev->lowers.count = 0;
 	list_each(netdev, &host->netdevs) {
-		struct netdev *master =
-		        netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;
-		struct netdev *lower =
-		        netdev->lower_ifindex.known ? host_netdev(host, netdev->lower_ifindex.value) : NULL;
+		struct netdev *master = host_master(host, netdev), *lower = host_lower(host, netdev);
 		if (master && master != netdev)
 			put_on(host->arena, master, netdev);
 		/* What is both a master and stacked by a link of its own is told once. */
-		if (lower && lower != netdev && !num_is(lower->master_ifindex, netdev->ifindex.value))
+		if (lower && lower != netdev && !netdev_is_member(lower, netdev))
 			put_on(host->arena, netdev, lower);
 		if (netdev->kind == LINK_OTHER)
 			put_on_named(host, netdev, lower);

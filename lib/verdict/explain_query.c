@@ -217,9 +217,8 @@ static int find_finding(struct lookup *lookup, const char *what)
 		break;
 	}
 	lookup->document->name = found->id;
-	const char *otherwise = finding_otherwise(what);
 	lookup->document->severity = arena_printf(lookup->arena, "%s%s%s", severity_names[found->severity],
-	        otherwise ? "; " : "", otherwise ? otherwise : "");
+	        found->otherwise ? "; " : "", found->otherwise ? found->otherwise : "");
 	return fill(lookup, &text);
 }
 
