@@ -121,7 +121,13 @@ static int64_t time_left_ms(struct supervisor *supervisor, bool *overall)
 	return left <= 0 ? 0 : left / NS_IN_MS + 1;
 }
 
-static enum ending wait_for(struct supervisor *supervisor, int pipe_end)
+static bool has_exited(pid_t pid)
+{
+	siginfo_t info = { 0 };
+	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
+}
+
+static enum ending wait_for(struct supervisor *supervisor, pid_t pid, int pipe_end)
 {
 	for (;;) {
 		bool overall;
@@ -129,11 +135,11 @@ static enum ending wait_for(struct supervisor *supervisor, int pipe_end)
 		if (!left)
 			return overall ? OVERALL : STUCK;
 		struct pollfd ready = { .fd = pipe_end, .events = POLLIN };
-		struct timespec timeout = { left / 1000, left % 1000 * NS_IN_MS };
 		sigset_t open = supervisor->signals->mask;
 		for (int i = 0; i < ENDING_SIGNALS; i++)
 			sigdelset(&open, ending_signals[i]);
-		if (ppoll(&ready, 1, &timeout, &open) > 0)
+		int result = poll_with_signals(&ready, 1, left, &open);
+		if (result > 0 || (result < 0 && has_exited(pid)))
 			return ENDED;
 		if (caught)
 			return INTERRUPTED;
@@ -222,7 +228,7 @@ static int run_worker(struct supervisor *supervisor, struct error *error, bool *
 	autoclose int pipe_end = ends[0];
 	if (fork_error)
 		return error_set(error, fork_error, "starting the collecting process");
-	enum ending ending = wait_for(supervisor, pipe_end);
+	enum ending ending = wait_for(supervisor, pid, pipe_end);
 	if (ending == ENDED)
 		return reap(supervisor, pid, error, again);
 	kill(pid, SIGKILL);

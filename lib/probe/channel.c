@@ -86,7 +86,8 @@ int channel_receive_bytes(struct channel *channel, void *bytes, size_t length, i
 bool channel_is_readable(const struct channel *channel, int wait_ms)
 {
 	struct pollfd entry = { .fd = channel->fd, .events = POLLIN };
-	return poll(&entry, 1, wait_ms) > 0;
+	int ready = poll(&entry, 1, wait_ms);
+	return ready > 0 || (ready < 0 && errno != EINTR);
 }
 
 /* ---- messages ---- */

@@ -72,7 +72,10 @@ static int wait_readable(const struct endpoint *endpoint)
 {
 	int64_t deadline = run_now(endpoint->run) + EVENT_MS * INT64_C(1000000);
 	struct pollfd entry = { .fd = endpoint->cm->channel->fd, .events = POLLIN };
-	while (poll(&entry, 1, SLICE_MS) <= 0) {
+	int ready;
+	while ((ready = poll(&entry, 1, SLICE_MS)) <= 0) {
+		if (ready < 0 && errno != EINTR)
+			return -errno;
 		if (run_stopped(endpoint->run))
 			return -EINTR;
 		if (run_now(endpoint->run) >= deadline)

@@ -171,25 +171,25 @@ void listener_describe(const struct listener *listener, const struct survey *sur
 /* ---- the room ---- */
 
 /* A full room loses the one that has been silent for longest; its socket gets its place. */
-static void let_in(struct listener *listener)
+static bool let_in(struct listener *listener)
 {
 	union socket_address address = { 0 };
 	socklen_t length = sizeof(address);
 	int fd = accept4(listener->fd, &address.any, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
-		return; /* it may be gone again (accept(2)) */
+		return errno == ECONNABORTED; /* it is gone again */
 	if (listener->count == LISTENER_ROOM)
 		dismiss(listener, 0);
 	struct waiting_peer *peer = &listener->room[listener->count++];
 	*peer = (struct waiting_peer){ .fd = fd, .since_ms = clock_ms() };
 	format_socket(&address, length, peer->name, sizeof(peer->name));
+	return true;
 }
 
 static void let_all_in(struct listener *listener)
 {
-	struct pollfd entry = { .fd = listener->fd, .events = POLLIN };
-	for (int i = 0; i < LISTENER_ROOM && poll(&entry, 1, 0) > 0; i++)
-		let_in(listener);
+	for (int i = 0; i < LISTENER_ROOM && let_in(listener); i++)
+		continue;
 }
 
 enum greeting { GREETING_NONE, GREETING_PART, GREETING_WHOLE, GREETING_NONSENSE, GREETING_GONE };

@@ -105,8 +105,9 @@ static struct num try_tcp(const struct pair *pair, uint16_t port)
 	struct pollfd entry = { .fd = fd, .events = POLLOUT };
 	int error = 0;
 	socklen_t size = sizeof(error);
-	if (poll(&entry, 1, WAIT_MS) <= 0)
-		return num(ETIMEDOUT);
+	int ready = poll(&entry, 1, WAIT_MS);
+	if (ready <= 0)
+		return ready ? (struct num){ 0 } : num(ETIMEDOUT);
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? (struct num){ 0 } : num(error);
 }
 
@@ -135,18 +136,22 @@ static int ping_socket(const struct pair *pair, bool *raw)
 	return fd;
 }
 
-static bool await_reply(int fd, const struct pair *pair, bool raw, uint16_t id, uint16_t sequence)
+/* 1, or 0 when none came, or a negative errno when it may not wait for one. */
+static int await_reply(int fd, const struct pair *pair, bool raw, uint16_t id, uint16_t sequence)
 {
 	unsigned char packet[PACKET_LIMIT];
 	for (int waited = 0; waited < WAIT_MS; waited += 50) {
 		struct pollfd entry = { .fd = fd, .events = POLLIN };
-		if (poll(&entry, 1, 50) <= 0)
+		int ready = poll(&entry, 1, 50);
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		if (ready <= 0)
 			continue;
 		ssize_t got = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
 		if (got > 0 && echo_is_reply(packet, (size_t)got, pair->ipv6, raw, raw ? id : 0, sequence))
-			return true;
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
 /* Yes, no, or unknown where this process may not ping. Asks twice: the first packet may have to wait for ARP. */
@@ -163,9 +168,11 @@ static enum flag ping(const struct pair *pair, size_t size, int *error)
 		uint16_t sequence = (uint16_t)number;
 		echo_fill(packet, size, pair->ipv6, id, sequence);
 		/* Too long for the netdev (EMSGSIZE), or no way there: it does not pass. */
-		if (sendto(fd, packet, size, 0, &pair->to.any, pair->length) >= 0 &&
-		        await_reply(fd, pair, raw, id, sequence))
-			return FLAG_YES;
+		bool sent = sendto(fd, packet, size, 0, &pair->to.any, pair->length) >= 0;
+		int got = sent ? await_reply(fd, pair, raw, id, sequence) : 0;
+		*error = got < 0 ? got : 0;
+		if (got)
+			return got < 0 ? FLAG_UNKNOWN : FLAG_YES;
 	}
 	return FLAG_NO;
 }

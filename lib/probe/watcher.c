@@ -54,9 +54,7 @@ static int poll_open(struct pollfd *entries, size_t count, int timeout_ms)
 {
 	sigset_t none;
 	sigemptyset(&none);
-	struct timespec timeout = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
-	int ready = ppoll(entries, count, timeout_ms < 0 ? NULL : &timeout, &none);
-	return ready < 0 ? -errno : ready;
+	return poll_with_signals(entries, count, timeout_ms, &none);
 }
 
 int watcher_wait(struct pollfd *entries, size_t count, int timeout_ms)

@@ -72,6 +72,20 @@ meanwhile "a report with a probe that hangs" report_at_deadline probe 500 3000 b
 	'"interrupted": true' '"step": "ibv_open_device"' '"outcome": "stalled"'
 settle
 
+# A sandbox that refuses poll(2) and ppoll(2): nothing is late, and a completion event is not lost.
+# shellcheck disable=SC2317
+without_poll() {
+	local out=$scratch/unpolled.$1 text=$2
+	shift 2
+	timeout -k 5 $limit "$run" "$here/../deny-calls" poll,ppoll "$RDMADIAG" "$@" >"$out" 2>&1
+	[ $? -ne 77 ] || return 0
+	grep -q "$text" "$out" && ! grep -q 'deadline\|did not answer' "$out" || { cat "$out"; return 1; }
+}
+meanwhile "topo without poll(2)" without_poll topo '^mlx5_0/1 .*0000:13:00.0$' topo
+meanwhile "a probe without poll(2)" without_poll probe '^Verdict: ok' probe
+meanwhile "a probe that waits by event without poll(2)" without_poll event '^Verdict: ok' probe --wait event
+settle
+
 # A signal ends the wait at once, unless whoever started the program had it ignored.
 # shellcheck disable=SC2317
 signalled() {
