@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,10 +87,23 @@ char *trim_end(char *text)
 	return text;
 }
 
+void format_hex(const void *bytes, size_t length, size_t group, char separator, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *from = bytes;
+	for (size_t i = 0; i < length; i++) {
+		if (i && separator && i % group == 0)
+			*out++ = separator;
+		*out++ = digits[from[i] >> 4];
+		*out++ = digits[from[i] & 15];
+	}
+	*out = '\0';
+}
+
 void format_guid(uint64_t guid, char out[static GUID_TEXT_SIZE])
 {
-	snprintf(out, GUID_TEXT_SIZE, "%04x:%04x:%04x:%04x", (unsigned int)(guid >> 48) & 0xffff,
-	        (unsigned int)(guid >> 32) & 0xffff, (unsigned int)(guid >> 16) & 0xffff, (unsigned int)guid & 0xffff);
+	guid = htobe64(guid);
+	format_hex(&guid, sizeof(guid), 2, ':', out);
 }
 
 int parse_guid(const char *text, uint64_t *guid)
@@ -106,15 +120,7 @@ int parse_guid(const char *text, uint64_t *guid)
 
 void format_gid(const uint8_t gid[static 16], char out[static GID_TEXT_SIZE])
 {
-	static const char digits[] = "0123456789abcdef";
-	char *to = out;
-	for (int i = 0; i < 16; i++) {
-		if (i && i % 2 == 0)
-			*to++ = ':';
-		*to++ = digits[gid[i] >> 4];
-		*to++ = digits[gid[i] & 15];
-	}
-	*to = '\0';
+	format_hex(gid, 16, 2, ':', out);
 }
 
 int parse_gid(const char *text, uint8_t gid[static 16])

@@ -52,6 +52,8 @@ char *trim_end(char *text);
 
 /* GUID in host order → "xxxx:xxxx:xxxx:xxxx". `out` has room for GUID_TEXT_SIZE. */
 enum { GUID_TEXT_SIZE = 20, GID_TEXT_SIZE = 40, IP_TEXT_SIZE = 46 };
+/* Bytes as hex digits, `separator` (0: none) between groups of `group` bytes; `out` has room for 3 · length + 1. */
+void format_hex(const void *bytes, size_t length, size_t group, char separator, char *out);
 void format_guid(uint64_t guid, char out[static GUID_TEXT_SIZE]);
 int parse_guid(const char *text, uint64_t *guid);
 /* 16 bytes in network order ↔ eight full groups. Parsing accepts any IPv6 text form as well. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/nl_attr.h"
 
+#include "base/text.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 int nl_each_message(
@@ -102,13 +103,8 @@ char *nl_hex(const struct nlattr *attribute, struct arena *arena, char separator
 	size_t length = payload(attribute);
 	if (!length || length > LIMIT)
 		return NULL;
-	char text[LIMIT * 3 + 1], *to = text;
-	const uint8_t *bytes = (const uint8_t *)(attribute + 1);
-	for (size_t i = 0; i < length; i++) {
-		if (i && separator)
-			*to++ = separator;
-		to += sprintf(to, "%02x", bytes[i]);
-	}
+	char text[LIMIT * 3 + 1];
+	format_hex(attribute + 1, length, 1, separator, text);
 	return arena_strdup(arena, text);
 }
 
