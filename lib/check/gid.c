@@ -240,6 +240,12 @@ static bool check_own_netdev(const struct table_check *check)
 	return true;
 }
 
+/* A VF whose PF is to be seen, but not its netdev: that is in a container, which is what it was made for. */
+static bool is_given_away(const struct rdma_device *device)
+{
+	return device && device->function.kind == FUNCTION_VF && device->function.parent;
+}
+
 static void check_none(const struct table_check *check, const struct counts *counts)
 {
 	struct finding *finding;
@@ -253,6 +259,8 @@ static void check_none(const struct table_check *check, const struct counts *cou
 		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but has %s in this network namespace",
 		        check->port.count ? "only stale GIDs" : "no GID");
+	if (finding && is_given_away(check->port.table->rdma))
+		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
 	report_advice(finding,
 	        "give this namespace a netdev of the device (macvlan, ipvlan, SR-IOV VF or the netdev itself) "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/add.h"
 #include "check/topo.h"
+#include "source/join.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -220,7 +221,7 @@ static void check_aggregators(const struct found_bond *found, struct report *rep
 }
 
 /* A backup is idle on purpose; a member without a link, or one that LACP keeps out, is not. */
-static void check_members(const struct found_bond *found, struct report *report)
+static void check_members(const struct found_bond *found, bool without_partner, struct report *report)
 {
 	const struct bond_facts *facts = found->netdev->netdev->bond_facts;
 	char idle[TEXT_SIZE] = "";
@@ -228,7 +229,7 @@ static void check_members(const struct found_bond *found, struct report *report)
 		bool elsewhere = facts && differ(member->aggregator_id, facts->aggregator_id);
 		if (member->mii_status && !is_up(member))
 			append(idle, "%sthe link of %s is %s", *idle ? ", " : "", member->name, member->mii_status);
-		else if (!elsewhere && member->in_sync == FLAG_NO && member->active == FLAG_NO)
+		else if (!without_partner && !elsewhere && member->in_sync == FLAG_NO && member->active == FLAG_NO)
 			append(idle, "%sLACP keeps %s out: it is not in sync with its partner", *idle ? ", " : "",
 			        member->name);
 	}
@@ -238,6 +239,24 @@ static void check_members(const struct found_bond *found, struct report *report)
 	list_each(member, &found->bond->members)
 		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_MII_STATUS", "%s %s", member->name,
 		        word_or(member->mii_status, "unknown"));
+}
+
+/* Instead of what each member then lacks. */
+static bool check_partner(const struct found_bond *found, struct report *report)
+{
+	const struct bond_facts *facts = found->netdev->netdev->bond_facts;
+	if (!facts || !join_lacks_partner(facts) || found->bond->members.count < 2)
+		return false;
+	char active[TEXT_SIZE] = "";
+	list_each(member, &found->bond->members)
+		if (member->active == FLAG_YES)
+			append(active, "%s%s", *active ? ", " : "", member->name);
+	struct finding *finding = check_add(report, "bond-without-lacp-partner", found->subject,
+	        "nothing answers its LACP: of %u members %s%s", found->bond->members.count,
+	        *active ? "it uses only " : "it uses none", active);
+	report_evidence(report, finding, "rtnetlink", "IFLA_BOND_AD_INFO_PARTNER_MAC", "%s", facts->partner_mac);
+	report_advice(finding, "Make the switch ports of all members one LAG with LACP, or take another bonding mode.");
+	return true;
 }
 
 static void check_speeds(const struct found_bond *found, struct report *report)
@@ -260,8 +279,10 @@ static void check_bond(const struct host *host, const struct port_netdev *netdev
 	check_places(&found, report);
 	check_adapters(&found, report);
 	check_claims(&found, report);
-	check_aggregators(&found, report);
-	check_members(&found, report);
+	bool alone = check_partner(&found, report);
+	if (!alone)
+		check_aggregators(&found, report);
+	check_members(&found, alone, report);
 	check_speeds(&found, report);
 }
 

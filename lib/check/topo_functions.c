@@ -70,6 +70,14 @@ static void check_function(const struct host *host, const struct pci_function *f
 	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached)
 		return;
 	snprintf(subject, sizeof(subject), "pci:%s", function->address);
+	if (!function->driver && function->physfn) {
+		/* Those that wait for a guest: sriov_drivers_autoprobe is 0, or they were unbound. */
+		struct finding *finding = check_add(report, "function-without-driver", subject,
+		        "a virtual function of %s has no driver", function->physfn);
+		if (finding)
+			finding->severity = SEVERITY_INFO;
+		return;
+	}
 	if (!function->driver) {
 		struct finding *finding = check_add(report, "function-without-driver", subject,
 		        "an adapter of an RDMA vendor (%04x:%04x) has no driver", (unsigned int)function->vendor.value,

@@ -40,6 +40,11 @@ static const char *down_advice(struct arena *arena, const struct port *port)
 	const struct netdev *netdev = port_netdev(port);
 	if (netdev && netdev->admin_up == FLAG_NO)
 		return arena_printf(arena, "Its netdev is administratively down: ip link set %s up.", netdev->name);
+	/* RoCE and iWARP drivers say DISABLED of every port without a carrier (mlx5_query_port_roce()). */
+	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO)
+		return arena_printf(arena,
+		        "%s is up and has no carrier: look at the cable, the transceiver and the switch port.",
+		        netdev->name);
 	for (size_t i = 0; port->physical_state && i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(port->physical_state, known[i].state))
 			return known[i].advice;

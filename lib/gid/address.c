@@ -69,7 +69,9 @@ enum gid_scope gid_scope_of(const uint8_t gid[static 16])
 		return GID_SCOPE_LOOPBACK;
 	if (gid_is_link_local(gid, true))
 		return GID_SCOPE_LINK_LOCAL;
-	return (gid[0] & 0xfe) == 0xfc ? GID_SCOPE_PRIVATE : GID_SCOPE_GLOBAL; /* fc00::/7: unique local, RFC 4193 */
+	/* fc00::/7: unique local, RFC 4193; fec0::/10: site-local, RFC 3879. */
+	bool private = (gid[0] & 0xfe) == 0xfc || (gid[0] == 0xfe && (gid[1] & 0xc0) == 0xc0);
+	return private ? GID_SCOPE_PRIVATE : GID_SCOPE_GLOBAL;
 }
 
 void gid_format_ip(const uint8_t gid[static 16], char out[static IP_TEXT_SIZE])
@@ -154,24 +156,42 @@ static bool begins_with(const char *text, const char *prefix)
 	return text && !strncmp(text, prefix, strlen(prefix));
 }
 
-/* The kind decides; names only tell a container engine's bridge from one that an administrator put a NIC into. */
-bool netdev_is_overlay(const struct netdev *netdev)
+enum { STACK_DEPTH = 8 }; /* MAX_NEST_DEV of the kernel */
+
+static bool is_overlay(const struct netdev *netdev, int depth);
+
+/*
+ * A bridge leads out through its ports: an administrator's has an adapter among them, whatever its name; those of
+ * container engines and hypervisors have veth pairs and taps only. The name tells where there is no port.
+ */
+static bool bridge_is_overlay(const struct netdev *bridge, int depth)
+{
+	static const char *const names[] = { "docker", "br-", "cni", "virbr", "podman", "lxcbr", "nerdctl" };
+	for (size_t i = 0; !bridge->lowers.count && i < sizeof(names) / sizeof(*names); i++)
+		if (begins_with(bridge->name, names[i]))
+			return true;
+	list_each(port, &bridge->lowers)
+		if (depth >= STACK_DEPTH || !is_overlay(port, depth + 1))
+			return false;
+	return bridge->lowers.count > 0;
+}
+
+static bool is_overlay(const struct netdev *netdev, int depth)
 {
 	static const char *const kinds[] = { "vxlan", "geneve", "gre", "gretap", "erspan", "ip6gre", "ip6gretap",
 		"ipip", "sit", "ip6tnl", "vti", "vti6", "wireguard", "veth", "tun", "ifb", "bareudp", "xfrm" };
-	static const char *const bridges[] = { "docker", "br-", "cni", "virbr", "podman", "lxcbr", "nerdctl" };
 	if (netdev->kind == LINK_VXLAN || netdev->kind == LINK_VETH)
 		return true;
 	for (size_t i = 0; netdev->kind_name && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(netdev->kind_name, kinds[i]))
 			return true;
-	for (size_t i = 0; netdev->kind == LINK_BRIDGE && i < sizeof(bridges) / sizeof(*bridges); i++)
-		if (begins_with(netdev->name, bridges[i]))
-			return true;
-	return false;
+	return netdev->kind == LINK_BRIDGE && bridge_is_overlay(netdev, depth);
 }
 
-enum { STACK_DEPTH = 8 }; /* MAX_NEST_DEV of the kernel */
+bool netdev_is_overlay(const struct netdev *netdev)
+{
+	return is_overlay(netdev, 0);
+}
 
 static bool is_below(const struct netdev *upper, const struct netdev *candidate)
 {

@@ -102,6 +102,20 @@ static const struct {
 	{ "rdma_cm", gid_choose_rdma_cm },
 };
 
+/*
+ * All of them open the device first. EACCES is a matter of who runs them; a node that is not here, or that the
+ * container's rules refuse, is one of everybody's here.
+ */
+static bool opens(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
+{
+	const struct rdma_device *device = port->table->rdma;
+	if (!device || device->uverbs.accessible != FLAG_NO || device->uverbs.refused == -EACCES)
+		return true;
+	gid_take_none(arena, choice, "it cannot open the device: %s", device->uverbs.reason);
+	gid_reject_others(arena, choice, port, "the device cannot be opened");
+	return false;
+}
+
 static int choose(struct host *host, const struct gid_environment *environment, struct gid_document *document,
         struct gid_table *table, size_t count)
 {
@@ -113,7 +127,8 @@ static int choose(struct host *host, const struct gid_environment *environment, 
 		choice->device = table->device;
 		choice->port = table->port;
 		choice->consumer = consumers[i].name;
-		consumers[i].choose(host->arena, &port, environment, choice);
+		if (!i || opens(host->arena, &port, choice))
+			consumers[i].choose(host->arena, &port, environment, choice);
 		if (count == 1)
 			table->advice = choice;
 	}

@@ -9,7 +9,7 @@
  * the first good entry wins, whichever netdev or namespace it belongs to; and when nothing fits, slot 0 stays.
  *
  * An empty slot reads as a GID of zeros, which counts as IPv6 that is not valid. Ports that are not active are left out
- * (common.cc). A negative length in NCCL_IB_ADDR_RANGE fits nothing, one that is too long everything. The parameters
+ * (init.cc). A negative length in NCCL_IB_ADDR_RANGE fits nothing, one that is too long everything. The parameters
  * may also stand in files, see nccl_conf.h.
  *
  * InfiniBand: slot NCCL_IB_ROUTABLE_FLID_GID_INDEX (1 by default) when its GID has a FLID, else 0.
@@ -237,24 +237,30 @@ static void choose_infiniband(struct arena *arena, const struct gid_port *port,
 /* ---- NCCL_IB_HCA ---- */
 
 /*
- * A list "NAME[:PORT],…" of the devices to use: beginnings of names, after "=" whole names, after "^" those that are
- * not to be used (ncclIbInitDevices() in common.cc; parseStringList() and matchIfList() in src/misc/utils.cc). A list
- * without a name stands for all.
+ * A list "NAME[:PORT[:RAIL[:PLANE]]],…" of the devices to use: beginnings of names, after "=" whole names, after "^"
+ * those that are not to be used; "^=" for both. A port that is -1, left out or (from 2.30 on) empty stands for all, a
+ * list without a name for all devices; 32 names count (ncclIbInitDevices() in src/transport/net_ib/init.cc,
+ * parseStringList() and matchIfList() in src/misc/utils.cc).
  */
+static bool is_named_port(const char *text, int64_t port)
+{
+	return *text == ',' || *text == ':' || !*text || strtol(text, NULL, 10) == -1 || strtol(text, NULL, 10) == port;
+}
+
 static bool is_listed(const char *list, bool exact, const char *device, int64_t port)
 {
-	bool any = false;
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+	enum { NAMES = 32 }; /* MAX_IB_DEVS */
+	int names = 0;
+	for (const char *at = list; *at && names < NAMES; at += strcspn(at, ","), at += *at == ',') {
 		size_t length = strcspn(at, ":,");
 		if (!length)
 			continue;
-		any = true;
+		names++;
 		bool same = !strncmp(at, device, length) && (!exact || !device[length]);
-		if (same && (at[length] != ':' || strtol(at + length + 1, NULL, 10) == port ||
-		                    strtol(at + length + 1, NULL, 10) == -1))
+		if (same && (at[length] != ':' || is_named_port(at + length + 1, port)))
 			return true;
 	}
-	return !any;
+	return !names;
 }
 
 static bool is_excluded(const struct gid_port *port, const struct gid_environment *environment)
@@ -285,7 +291,10 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
         struct gid_choice *choice)
 {
 	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
-	if (is_excluded(port, environment)) {
+	if (parameter(environment, "NCCL_IB_DISABLE", 0)) {
+		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_DISABLE is set (" VERSION ")");
+		gid_reject_others(arena, choice, port, "no RDMA device is used");
+	} else if (is_excluded(port, environment)) {
 		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_HCA=%.80s (" VERSION ")",
 		        get(environment, "NCCL_IB_HCA"));
 		gid_reject_others(arena, choice, port, "the port is not used");

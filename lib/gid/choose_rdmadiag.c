@@ -205,7 +205,10 @@ static void choose_first(struct arena *arena, const struct gid_port *port, struc
         const char *reason, const char *others)
 {
 	if (!port->count)
-		gid_take_none(arena, choice, "the table has no GID");
+		gid_take_none(arena, choice,
+		        gid_port_transport(port) == TRANSPORT_IWARP
+		                ? "iWARP connects by IP address; the table has no GID"
+		                : "the table has no GID");
 	else if (port->entries[0]->type == GID_TYPE_IB && port->entries[0]->state == GID_STATE_UNKNOWN)
 		gid_take_none(arena, choice, "%s", port->entries[0]->state_reason);
 	else
@@ -232,4 +235,10 @@ void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const
 	default:
 		choose_roce(arena, port, choice);
 	}
+	/* The index is right all the same; but for entries whose netdev says so already. */
+	const char *inactive = gid_port_inactive(port);
+	const struct gid_entry *taken = choice->index.known ? gid_entry_at(port, choice->index.value) : NULL;
+	if (inactive && taken &&
+	        !(taken->link && (taken->link->admin_up == FLAG_NO || taken->link->carrier == FLAG_NO)))
+		choice->reason = arena_printf(arena, "%s; but the port is %s", choice->reason, inactive);
 }

@@ -10,6 +10,13 @@
  * without a readable type counts as v1. A value of UCX_IB_GID_INDEX that is no number, an empty one too, is a
  * configuration error.
  *
+ * On InfiniBand it is slot 1 when that holds a site-local GID with a FLID of the subnet manager's making
+ * (uct_ib_iface_gid_index() in ib_iface.c; UCX_IB_FLID_ROUTE=n ends that), else slot 0.
+ *
+ * UCX_NET_DEVICES is "all", a list of names "mlx5_0:1", or one after "^": all but these. From 1.21 on the port may be
+ * left out, and "[0-3]" stands for a range (ucp_is_resource_in_device_list() in src/ucp/core/ucp_context.c,
+ * ucs_config_array_expand_range() in src/ucs/config/parser.c).
+ *
  * Up to 1.20 IPv6 that is link-local did not come after IPv6 that is not. Where that leads elsewhere, it is told as
  * well.
  */
@@ -191,6 +198,79 @@ static bool fixed_index(const struct gid_environment *environment, int64_t *inde
 	return true;
 }
 
+/* ---- UCX_NET_DEVICES ---- */
+
+/* "[2-7]" at `*at`, and a number of that range without leading zeros at `*name`: goes behind both. */
+static bool take_range(const char **at, const char **name)
+{
+	unsigned long first, last;
+	int length = 0;
+	if (sscanf(*at, "[%lu-%lu]%n", &first, &last, &length) != 2 || !length)
+		return false;
+	char *end;
+	unsigned long value = strtoul(*name, &end, 10);
+	bool leading = **name == '0' && end - *name > 1;
+	if (**name < '0' || **name > '9' || leading || value < first || value > last)
+		return false;
+	*at += length;
+	*name = end;
+	return true;
+}
+
+/* Is `name` one of those that the first `length` characters of `pattern` stand for? */
+static bool stands_for(const char *pattern, size_t length, const char *name)
+{
+	const char *at = pattern;
+	while (at < pattern + length) {
+		if (*at == '[' && take_range(&at, &name))
+			continue;
+		if (*at++ != *name++)
+			return false;
+	}
+	return !*name;
+}
+
+static bool is_listed(const char *list, const struct gid_port *port)
+{
+	char full[80];
+	snprintf(full, sizeof(full), "%.60s:%" PRId64, port->table->device, port->table->port.value);
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ",");
+		if (length && (stands_for(at, length, full) || stands_for(at, length, port->table->device)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_excluded(const struct gid_port *port, const char *devices)
+{
+	if (!devices || !strcmp(devices, "all"))
+		return false;
+	return *devices == '^' ? is_listed(devices + 1, port) : !is_listed(devices, port);
+}
+
+/* ---- the choice ---- */
+
+/* Site-local, a FLID, and the OUI of OpenIB. */
+static bool is_flid(const struct gid_entry *entry)
+{
+	static const uint8_t site_local[4] = { 0xfe, 0xc0 }, openib[3] = { 0x00, 0x14, 0x05 };
+	return entry && !memcmp(entry->bytes, site_local, sizeof(site_local)) && (entry->bytes[4] || entry->bytes[5]) &&
+	       !memcmp(entry->bytes + 8, openib, sizeof(openib));
+}
+
+static void choose_infiniband(struct arena *arena, const struct gid_port *port,
+        const struct gid_environment *environment, struct gid_choice *choice)
+{
+	const char *route = gid_environment_get(environment, "UCX_IB_FLID_ROUTE");
+	bool routes = !route || !strchr("nN0", *route);
+	if (routes && is_flid(gid_entry_at(port, 1)))
+		gid_take(arena, choice, 1, "InfiniBand GID with a FLID (" VERSION ")");
+	else
+		gid_take(arena, choice, 0, "not RoCE: slot 0 (" VERSION ")");
+	gid_reject_others(arena, choice, port, choice->index.value ? "slot 1 has a FLID" : "not RoCE: slot 0 is taken");
+}
+
 static void none(struct arena *arena, const struct gid_port *port, struct gid_choice *choice, const char *why)
 {
 	gid_take_none(arena, choice, "%s (" VERSION ")", why);
@@ -203,7 +283,10 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 	struct filter filter = filter_of(environment);
 	int64_t fixed;
 	bool understood = fixed_index(environment, &fixed);
-	if (!understood)
+	const char *devices = gid_environment_get(environment, "UCX_NET_DEVICES");
+	if (is_excluded(port, devices))
+		none(arena, port, choice, arena_printf(arena, "not used by UCX: UCX_NET_DEVICES=%.80s", devices));
+	else if (!understood)
 		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
 	else if (gid_port_inactive(port))
 		none(arena, port, choice, "the port is not active");
@@ -219,8 +302,7 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 		gid_take(arena, choice, fixed, "UCX_IB_GID_INDEX=%" PRId64 " (" VERSION ")", fixed);
 		gid_reject_others(arena, choice, port, "UCX_IB_GID_INDEX is set");
 	} else if (gid_port_transport(port) != TRANSPORT_ROCE) {
-		gid_take(arena, choice, 0, "not RoCE: slot 0 (" VERSION ")");
-		gid_reject_others(arena, choice, port, "not RoCE: slot 0 is taken");
+		choose_infiniband(arena, port, environment, choice);
 	} else {
 		select_gid(arena, port, &filter, choice);
 	}

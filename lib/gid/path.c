@@ -215,8 +215,10 @@ static void answer_without_entry(struct search *search)
 		return;
 	}
 	if (!table) {
-		answer_none(
-		        search, "the route goes through %s, which is no netdev of an RDMA device", search->out->name);
+		bool switched = search->out->kind_name && !strcmp(search->out->kind_name, "openvswitch");
+		answer_none(search, "the route goes through %s, which is no netdev of an RDMA device%s",
+		        search->out->name,
+		        switched ? ": an address of an Open vSwitch bridge makes no GID, whatever ports it has" : "");
 		return;
 	}
 	struct gid_port port = gid_port_of(search->host, search->document, table);

@@ -265,7 +265,7 @@ static int run_briefly(struct origin *origin, struct collecting *collecting, str
 	struct host *host = collecting->host;
 	if (collecting->options->expect_verbs)
 		origin_expect_verbs(origin);
-	int result = read_devices(origin, host, false);
+	int result = read_devices(origin, host, collecting->options->uverbs);
 	if (result)
 		return error_set(error, result, "listing RDMA devices");
 	read_links(origin, host);
@@ -273,6 +273,9 @@ static int run_briefly(struct origin *origin, struct collecting *collecting, str
 	list_each(device, &host->devices)
 		if (!is_described(device))
 			rdma_sysfs_complete(origin, host, device, guids);
+	if (collecting->options->uverbs)
+		list_each(device, &host->devices)
+			rdma_sysfs_access(origin, host, device);
 	if (needs_places(host)) {
 		list_each(device, &host->devices)
 			device->pci = pci_function_of_path(origin, host, device->parent_path);
@@ -304,6 +307,7 @@ static int run(struct origin *origin, void *data, struct error *error)
 	bool guids = has_ipoib(host);
 	list_each(device, &host->devices) {
 		rdma_sysfs_complete(origin, host, device, guids);
+		rdma_sysfs_access(origin, host, device);
 		device->pci = pci_function_of_path(origin, host, device->parent_path);
 	}
 	read_ports_netdevs(origin, host);

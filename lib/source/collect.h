@@ -22,6 +22,7 @@ struct collect_options {
 	 * speeds. A handful of system calls for all devices then, where sysfs takes some for each.
 	 */
 	bool brief;
+	bool uverbs;             /* with `brief`: who may open the devices all the same */
 	bool neighbours;         /* GPUs, accelerators and NVMe controllers too */
 	bool expect_verbs;       /* `more` will ask verbs of the devices, see origin_expect_verbs() */
 	bool cuda;               /* with `neighbours`: loads libcuda and asks it about GPUs */

@@ -24,6 +24,11 @@ int join_related(struct host *host, struct netdev *netdev, struct netdev_list *a
 /* Which netdevs are directly above and below which. */
 void join_stacks(struct host *host);
 
+/*
+ * Does nothing answer the bond's LACP? It enables the ports of the aggregator that it selected all the same
+ * (ad_agg_selection_logic() in drivers/net/bonding/bond_3ad.c).
+ */
+bool join_lacks_partner(const struct bond_facts *facts);
 /* "pf0vf1", "c1pf0sf88": the phys_port_name of a representor. */
 bool join_is_representor(const struct netdev *netdev);
 /* Keeps of the host what belongs to these devices, and of them only the port of that number; 0: all. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A bond as the document tells it: its members, which of them carry traffic, and where their adapters sit. */
+#include "source/join.h"
 #include "source/join_parts.h"
 
 #include <string.h>
@@ -21,6 +22,11 @@ static enum flag in_sync(const struct bond_facts *facts, const struct bond_slave
 	            (slave->partner_port_state.value & LACP_SYNCHRONIZED));
 }
 
+bool join_lacks_partner(const struct bond_facts *facts)
+{
+	return is_lacp(facts) && facts->partner_mac && !strcmp(facts->partner_mac, "00:00:00:00:00:00");
+}
+
 /* Does the member carry traffic now? */
 static enum flag is_active(const struct bond_facts *facts, const struct netdev *member)
 {
@@ -37,6 +43,8 @@ static enum flag is_active(const struct bond_facts *facts, const struct netdev *
 		return FLAG_UNKNOWN;
 	if (slave->aggregator_id.value != facts->aggregator_id.value)
 		return FLAG_NO;
+	if (join_lacks_partner(facts))
+		return slave->state ? flag(!strcmp(slave->state, "active")) : FLAG_UNKNOWN;
 	const int64_t wanted = LACP_COLLECTING | LACP_DISTRIBUTING;
 	return slave->actor_port_state.known ? flag((slave->actor_port_state.value & wanted) == wanted) : FLAG_YES;
 }

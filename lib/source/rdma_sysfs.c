@@ -137,10 +137,11 @@ static void read_board_id(struct origin *origin, struct host *host, struct rdma_
 		sysfs_missing(host, "board_id", device->name, errno);
 }
 
-static void check_uverbs(struct origin *origin, struct host *host, struct rdma_device *device)
+void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_device *device)
 {
 	char path[SYSFS_PATH_SIZE];
 	struct uverbs *uverbs = &device->uverbs;
+	origin_about(origin, device->name);
 	if (!uverbs->path && uverbs->asked == -ETIMEDOUT) {
 		uverbs->reason = "not known: asking for its uverbs device did not answer by the deadline";
 		report_missing(&host->report, "uverbs", device->name, -ETIMEDOUT, "%s", uverbs->reason);
@@ -323,7 +324,6 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 	read_driver(origin, host, device);
 	if (device->software != FLAG_YES) /* software has no board */
 		read_board_id(origin, host, device);
-	check_uverbs(origin, host, device);
 	if (!device->ports.count)
 		list_ports(origin, host, device);
 	list_each(port, &device->ports)

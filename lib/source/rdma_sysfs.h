@@ -17,6 +17,8 @@ int rdma_sysfs_list(struct origin *origin, struct host *host);
 void rdma_sysfs_uverbs(struct origin *origin, struct host *host);
 /* Whatever is still unknown of a device and its ports; `guids`: the ports' GUIDs too (for IPoIB). */
 void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_device *device, bool guids);
+/* Whether its uverbs device, which has been looked for, may be opened. */
+void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_device *device);
 
 /* "4: ACTIVE" → 4. */
 struct num rdma_sysfs_code(const char *text);

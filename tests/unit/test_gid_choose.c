@@ -344,9 +344,9 @@ static void test_nccl_devices(void **state)
 {
 	(void)state;
 	static const char *const used[] = { "mlx5_0", "mlx5", "mlx5_9,mlx5_0:1", "=mlx5_0", "^mlx5_1", "^=mlx5", "",
-		"=", "mlx5_0:-1", "^mlx5_0:2" };
+		"=", "mlx5_0:-1", "^mlx5_0:2", "mlx5_0:", "=mlx5_0:1:0:2", "mlx5_0::3", ",,=,mlx5_0", ":2" };
 	static const char *const unused[] = { "mlx5_1", "=mlx5", "=mlx5_00", "^mlx5", "^=mlx5_0", "mlx5_0:2",
-		"bnxt,irdma", "mlx5_00", "^" };
+		"bnxt,irdma", "mlx5_00", "^", "=mlx5_0:2:1", "^mlx5_0:", "mlx5_1,:1", "MLX5_0", " mlx5_0" };
 	struct fixture f = usual_table();
 	char variable[64];
 	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
@@ -357,6 +357,8 @@ static void test_nccl_devices(void **state)
 		snprintf(variable, sizeof(variable), "NCCL_IB_HCA=%s", unused[i]);
 		assert_non_null(strstr(nccl_reason(&f, variable), "not used by NCCL: NCCL_IB_HCA="));
 	}
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_DISABLE=1"), "NCCL_IB_DISABLE"));
+	assert_int_equal(with(&f, gid_choose_nccl, "NCCL_IB_DISABLE=0", NULL), 3);
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=abc"), "=0 (\"abc\" is read as that number)"));
 	assert_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=0x3"), "is read as"));
 	/* IPv4 is there: another family is no remedy for a version that was asked for */
@@ -507,6 +509,47 @@ static void test_mooncake_environment(void **state)
 }
 
 /* Up to 1.20 the first IPv6 entry was as good as one that is routable. */
+/* The device is mlx5_0, port 1. */
+static void test_ucx_devices(void **state)
+{
+	(void)state;
+	static const char *const used[] = { "all", "mlx5_0:1", "mlx5_0", "eth0,mlx5_0:1", "^mlx5_1", "^mlx5_0:2",
+		"mlx5_[0-3]:1", "mlx5_[0-3]", "mlx5_0:[1-2]", ",mlx5_0:1", "^mlx5_[1-3]:1" };
+	static const char *const unused[] = { "", "mlx5", "mlx5_0:2", "mlx5_1:1", "^mlx5_0", "^mlx5_0:1",
+		"mlx5_[1-3]:1", "mlx5_[0-3]:2", "mlx5_[3-0]:1", "mlx5_[0-]:1", "mlx5_0:1x", "eth0" };
+	struct fixture f = usual_table();
+	char variable[64];
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+		snprintf(variable, sizeof(variable), "UCX_NET_DEVICES=%s", used[i]);
+		assert_int_equal(with(&f, gid_choose_ucx, variable, NULL), 3);
+	}
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
+		snprintf(variable, sizeof(variable), "UCX_NET_DEVICES=%s", unused[i]);
+		assert_int_equal(with(&f, gid_choose_ucx, variable, NULL), NONE);
+	}
+	fixture_free(&f);
+}
+
+/* The second GID of a port that a subnet manager made routable. */
+static void test_ucx_flid(void **state)
+{
+	(void)state;
+	struct fixture f = fixture_of(TRANSPORT_INFINIBAND, 8);
+	add_gid(&f, 0, "fe80::5aa2:e103:7:1", GID_TYPE_IB, NULL);
+	add_gid(&f, 1, "fec0:0:c005:0:2:c900:0:1", GID_TYPE_IB, NULL);
+	judge(&f);
+	assert_int_equal(chosen(&f, gid_choose_ucx, NULL), 0); /* the OUI is another */
+	assert_int_equal(chosen(&f, gid_choose_nccl, NULL), 1);
+	fixture_free(&f);
+	f = fixture_of(TRANSPORT_INFINIBAND, 8);
+	add_gid(&f, 0, "fe80::5aa2:e103:7:1", GID_TYPE_IB, NULL);
+	add_gid(&f, 1, "fec0:0:c005:0:14:500:0:1", GID_TYPE_IB, NULL);
+	judge(&f);
+	assert_int_equal(chosen(&f, gid_choose_ucx, NULL), 1);
+	assert_int_equal(with(&f, gid_choose_ucx, "UCX_IB_FLID_ROUTE=n", NULL), 0);
+	fixture_free(&f);
+}
+
 static void test_ucx_of_before(void **state)
 {
 	(void)state;
@@ -701,6 +744,8 @@ int main(void)
 		cmocka_unit_test(test_perftest_of_before),
 		cmocka_unit_test(test_perftest_of_before_takes_empty_slots),
 		cmocka_unit_test(test_ucx_environment),
+		cmocka_unit_test(test_ucx_devices),
+		cmocka_unit_test(test_ucx_flid),
 		cmocka_unit_test(test_mooncake_environment),
 		cmocka_unit_test(test_rdma_cm_mode),
 		cmocka_unit_test(test_diff),
