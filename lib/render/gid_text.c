@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum column { DEV, PORT, INDEX, GID, IPV4, VER, NETDEV, IP, SCOPE, VLAN, STATE, NOTE, COLUMN_COUNT };
@@ -132,6 +133,44 @@ static void print_counts(FILE *stream, const struct gid_document *document)
 
 /* ---- --explain, --to, --diff ---- */
 
+/* "0-3, 6": all that were rejected for the reason of the first one. */
+static void print_rejected(FILE *stream, const struct gid_choice *choice, uint32_t first, bool *told)
+{
+	const char *reason = choice->rejected.items[first]->reason;
+	int64_t last = -1;
+	bool range = false;
+	for (uint32_t i = first; i < choice->rejected.count; i++) {
+		const struct gid_rejection *rejection = choice->rejected.items[i];
+		if (told[i] || !rejection->reason != !reason || (reason && strcmp(rejection->reason, reason) != 0))
+			continue;
+		told[i] = true;
+		if (i > first && rejection->index.value == last + 1) {
+			range = true;
+		} else {
+			if (range)
+				fprintf(stream, "-%" PRId64, last);
+			range = false;
+			fprintf(stream, "%s%" PRId64, i > first ? ", " : "", rejection->index.value);
+		}
+		last = rejection->index.value;
+	}
+	if (range)
+		fprintf(stream, "-%" PRId64, last);
+	fputs(": ", stream);
+	print_clean(stream, reason);
+	fputc('\n', stream);
+}
+
+static void print_rejections(FILE *stream, const struct gid_choice *choice)
+{
+	autofree bool *told = calloc(choice->rejected.count ? choice->rejected.count : 1, sizeof(*told));
+	for (uint32_t i = 0; told && i < choice->rejected.count; i++)
+		if (!told[i]) {
+			fputs("              not ", stream);
+			print_rejected(stream, choice, i, told);
+		}
+}
+
 static void print_choices(FILE *stream, const struct gid_document *document)
 {
 	const struct gid_choice *previous = NULL;
@@ -147,11 +186,7 @@ static void print_choices(FILE *stream, const struct gid_document *document)
 			fprintf(stream, "  %-9s none  ", choice->consumer);
 		print_clean(stream, choice->reason);
 		fputc('\n', stream);
-		list_each(rejection, &choice->rejected) {
-			fprintf(stream, "              not %" PRId64 ": ", rejection->index.value);
-			print_clean(stream, rejection->reason);
-			fputc('\n', stream);
-		}
+		print_rejections(stream, choice);
 	}
 }
 
