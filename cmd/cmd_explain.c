@@ -87,14 +87,14 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (argc - optind != 1)
 		return usage_error(command,
 		        "one code is needed, as in wc:12, vendor:mlx5:0x81, errno:RTR:110, event:CQ_ERR, "
-		        "finding:ID or counter:NAME");
+		        "finding:ID, counter:NAME, layer:NAME or stage:NAME; --list has all");
 	return explain(command, argv[optind], common);
 }
 
 const struct command explain_command = {
 	.name = "explain",
 	.arguments = "WHAT",
-	.summary = "Says what a code means, which layer it speaks of, and what to look at next.",
+	.summary = "Says what a code or a word of a verdict means, and what to look at next.",
 	.options = options,
 	.no_snapshot = "what a code means is the same on every host",
 	.run = run,

@@ -89,11 +89,20 @@ struct counter_explanation {
 };
 const struct counter_explanation *explain_counter(const char *name);
 
+/* Words of a verdict and of a trace, and of stages also what the document calls their evidence ("cqe_arrived_ns"). */
+enum word_kind { WORD_LAYER, WORD_STAGE, WORD_OUTCOME, WORD_CONFIDENCE, WORD_KIND_COUNT };
+struct word_explanation {
+	const char *name;
+	struct explanation text;
+};
+const struct word_explanation *explain_word(enum word_kind kind, const char *word);
+
 /* For lists of what can be asked for: all entries, in the order of the tables. */
 const struct wc_explanation *explain_wc_table(size_t *count);
 const struct vendor_explanation *explain_vendor_table(size_t *count);
 const struct errno_explanation *explain_errno_table(size_t *count);
 const struct event_explanation *explain_event_table(size_t *count);
 const struct counter_explanation *explain_counter_table(size_t *count);
+const struct word_explanation *explain_word_table(enum word_kind kind, size_t *count);
 
 #endif

@@ -13,7 +13,8 @@
 
 static const struct field explain_fields[] = {
 	FIELD(TEXT, struct explain_document, query, "what was asked"),
-	FIELD(TEXT, struct explain_document, kind, "wc, vendor, errno, event, finding or counter"),
+	FIELD(TEXT, struct explain_document, kind,
+	        "wc, vendor, errno, event, finding, counter, layer, stage, outcome or confidence"),
 	FIELD(TEXT, struct explain_document, name, "name of the code"),
 	FIELD(NUMBER, struct explain_document, number, "its number"),
 	FIELD(TEXT, struct explain_document, context, "provider of a vendor code, step of an errno"),
@@ -222,6 +223,42 @@ static int find_finding(struct lookup *lookup, const char *what)
 	return fill(lookup, &text);
 }
 
+static const char *const word_kinds[WORD_KIND_COUNT] = {
+	[WORD_LAYER] = "layer",
+	[WORD_STAGE] = "stage",
+	[WORD_OUTCOME] = "outcome",
+	[WORD_CONFIDENCE] = "confidence",
+};
+
+static int find_word(struct lookup *lookup, enum word_kind kind, const char *what)
+{
+	const struct word_explanation *found = explain_word(kind, what);
+	if (!found)
+		return error_say(lookup->error, -ENOENT, "'%s' is no %s of a probe", what, word_kinds[kind]);
+	lookup->document->name = found->name;
+	return fill(lookup, &found->text);
+}
+
+static int find_layer(struct lookup *lookup, const char *what)
+{
+	return find_word(lookup, WORD_LAYER, what);
+}
+
+static int find_stage(struct lookup *lookup, const char *what)
+{
+	return find_word(lookup, WORD_STAGE, what);
+}
+
+static int find_outcome(struct lookup *lookup, const char *what)
+{
+	return find_word(lookup, WORD_OUTCOME, what);
+}
+
+static int find_confidence(struct lookup *lookup, const char *what)
+{
+	return find_word(lookup, WORD_CONFIDENCE, what);
+}
+
 static const struct kind {
 	const char *name;
 	int (*find)(struct lookup *lookup, const char *what);
@@ -233,6 +270,10 @@ static const struct kind {
 	{ "event", find_event, true },
 	{ "finding", find_finding, true },
 	{ "counter", find_counter, true },
+	{ "layer", find_layer, true },
+	{ "stage", find_stage, true },
+	{ "outcome", find_outcome, true },
+	{ "confidence", find_confidence, true },
 };
 
 static int find_kind(struct lookup *lookup, const struct kind *kind, const char *what)
@@ -268,8 +309,8 @@ static int find_bare(struct lookup *lookup, const char *word)
 	}
 	if (!result && !only)
 		result = error_say(lookup->error, -ENOENT,
-		        "'%s' is not known as status, event, finding or counter; vendor:PROVIDER:CODE and "
-		        "errno:STEP:NUMBER need "
+		        "'%s' is not known as status, event, finding, counter or word of a verdict; "
+		        "vendor:PROVIDER:CODE and errno:STEP:NUMBER need "
 		        "their prefix (rdmadiag explain --list has all)",
 		        word);
 	if (!result) {
@@ -291,7 +332,9 @@ int explain_query(const char *query, struct arena *arena, struct explain_documen
 		if (strlen(kinds[i].name) == (size_t)(colon - query) &&
 		        !strncmp(kinds[i].name, query, (size_t)(colon - query)))
 			return find_kind(&lookup, &kinds[i], colon + 1);
-	return error_say(error, -EINVAL, "'%.*s' is no kind of code: wc, vendor, errno, event, finding, counter",
+	return error_say(error, -EINVAL,
+	        "'%.*s' is no kind of code: wc, vendor, errno, event, finding, counter, layer, stage, outcome, "
+	        "confidence",
 	        (int)(colon - query), query);
 }
 
@@ -328,4 +371,9 @@ void explain_queries(struct arena *arena, struct strings *queries)
 		add_query(arena, queries, "counter:%s", counter[i].name);
 	for (size_t i = 0; i < finding_kind_count; i++)
 		add_query(arena, queries, "finding:%s", finding_kinds[i].id);
+	for (int kind = 0; kind < WORD_KIND_COUNT; kind++) {
+		const struct word_explanation *words = explain_word_table((enum word_kind)kind, &count);
+		for (size_t i = 0; i < count; i++)
+			add_query(arena, queries, "%s:%s", word_kinds[kind], words[i].name);
+	}
 }

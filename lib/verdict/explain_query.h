@@ -10,7 +10,7 @@
 
 struct explain_document {
 	const char *query;
-	const char *kind;     /* wc, vendor, errno, event, finding, counter */
+	const char *kind;     /* wc, vendor, errno, event, finding, counter, layer, stage, outcome, confidence */
 	const char *name;     /* of the code, NULL: it has a number only */
 	struct num number;    /* of wc, vendor, errno */
 	const char *context;  /* provider of a vendor code, step of an errno */
@@ -21,10 +21,10 @@ struct explain_document {
 };
 
 /*
- * Looks `query` up ("wc:12", "vendor:mlx5:0x81", "errno:RTR:110", "event:CQ_ERR", "finding:ID", "counter:NAME", or a
- * bare word that only one table has) and fills `document`, whose texts are static or in the arena. 0; -EINVAL: that is
- * not a query, or a word that several tables have; -ENOENT: a query for something that no table has. `error` says it in
- * words.
+ * Looks `query` up ("wc:12", "vendor:mlx5:0x81", "errno:RTR:110", "event:CQ_ERR", "finding:ID", "counter:NAME",
+ * "layer:network", "stage:cqe", "outcome:stalled", "confidence:likely", or a bare word that only one table has) and
+ * fills `document`, whose texts are static or in the arena. 0; -EINVAL: that is not a query, or a word that several
+ * tables have; -ENOENT: a query for something that no table has. `error` says it in words.
  */
 int explain_query(const char *query, struct arena *arena, struct explain_document *document, struct error *error);
 

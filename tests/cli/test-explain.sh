@@ -6,13 +6,33 @@
 sources=$(dirname "$0")/../../lib
 
 for query in wc:12 IBV_WC_RETRY_EXC_ERR vendor:mlx5:0x81 errno:RTR:110 errno:RTR:ETIMEDOUT event:CQ_ERR CQ_ERR \
-	finding:gid-none counter:out_of_buffer out_of_buffer; do
+	finding:gid-none counter:out_of_buffer out_of_buffer \
+	layer:network network remote-device platform undetermined stage:landed wqe cqe stalled likely; do
 	status_is 0 "$query is explained" "$RDMADIAG" explain "$query"
 	like "$output" "source: ." "with a source"
 done
 status_is 0 "json" "$RDMADIAG" explain -j vendor:mlx5:0x81
 is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["schema"], d["kind"], d["number"], d["context"], d["name"])' <<<"$output")" \
 	"rdmadiag.explain vendor 129 mlx5 None" "a vendor code has a number and no name"
+status_is 0 "a layer" "$RDMADIAG" explain platform
+like "$output" '^layer platform$' "is named as one"
+like "$output" 'PCIe, IOMMU, NUMA and interrupts' "with what is meant"
+status_is 0 "the name of an observer" "$RDMADIAG" explain -j cqe
+is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["kind"], d["name"], d["layers"])' <<<"$output")" \
+	"stage completed ['platform', 'device', 'network', 'remote-device']" "is the stage that it sees, with the layers before it"
+status_is 2 "a word of two kinds" "$RDMADIAG" explain none
+like "$errors" "layer:none or confidence:none" "is told"
+status_is 0 "with its kind" "$RDMADIAG" explain confidence:none
+# Every layer, outcome and confidence that a verdict may have.
+words=$("$RDMADIAG" schema probe | python3 -c '
+import json, sys
+verdict = json.load(sys.stdin)["$defs"]["verdict"]["properties"]
+for kind in ("layer", "outcome", "confidence"):
+    for word in verdict[kind]["enum"]:
+        if word:
+            print(f"{kind}:{word}")')
+[ "$(wc -l <<<"$words")" -ge 19 ]; is $? 0 "the schema lists the words of a verdict"
+for word in $words; do status_is 0 "$word" "$RDMADIAG" explain "$word"; done
 status_is 0 "a finding" "$RDMADIAG" explain port-down
 like "$output" '^  severity: warning; error where nobody switched it off' "with its severity, and when it is another one"
 status_is 0 "another" "$RDMADIAG" explain provider-missing

@@ -49,6 +49,11 @@ static void test_texts(void **state)
 	const struct counter_explanation *counter = explain_counter_table(&count);
 	for (size_t i = 0; i < count; i++)
 		check_text(&counter[i].text);
+	for (int kind = 0; kind < WORD_KIND_COUNT; kind++) {
+		const struct word_explanation *word = explain_word_table((enum word_kind)kind, &count);
+		for (size_t i = 0; i < count; i++)
+			check_text(&word[i].text);
+	}
 }
 
 /* The numbers are those of the header that this was built with. */
@@ -175,6 +180,20 @@ static void test_query(void **state)
 		{ "finding:probe-other-event", 0, "finding", "probe-other-event" },
 		{ "probe-other-event", 0, "finding", "probe-other-event" },
 		{ "finding:nothing", -ENOENT, "finding", NULL },
+		{ "layer:network", 0, "layer", "network" },
+		{ "Remote-Device", 0, "layer", "remote-device" },
+		{ "device", 0, "layer", "device" },
+		{ "stage:wqe", 0, "stage", "published" },
+		{ "doorbell_recorded", 0, "stage", "published" },
+		{ "cqe", 0, "stage", "completed" },
+		{ "cqe_arrived_ns", 0, "stage", "completed" },
+		{ "payload", 0, "stage", "landed" },
+		{ "stalled", 0, "outcome", "stalled" },
+		{ "likely", 0, "confidence", "likely" },
+		{ "none", -EINVAL, NULL, NULL },
+		{ "layer:none", 0, "layer", "none" },
+		{ "layer:switch", -ENOENT, "layer", NULL },
+		{ "stage:", -ENOENT, "stage", NULL },
 		{ "12", -EINVAL, NULL, NULL },
 		{ "ENOMEM", -EINVAL, NULL, NULL },
 		{ "nothing", -ENOENT, NULL, NULL },
