@@ -83,11 +83,11 @@ static const struct word_explanation stage_table[] = {
 	{ "executed",
 	        { "The device sent what the request asked for (device_executed). The queue pair's send PSN or the "
 	          "device's counters speak of it.",
-	                L(DEVICE) | L(PLATFORM),
+	                L(DEVICE) | L(PLATFORM) | L(NETWORK),
 	                "Taken and not executed: the state of the queue pair, congestion and pause decide.", PROBE } },
 	{ "acknowledged", { "The peer's adapter acknowledged the last packet (acknowledged). Retries and timeouts in "
 	                    "the counters speak of what is missing.",
-	                          L(NETWORK) | L(REMOTE_DEVICE) | L(CONFIGURATION),
+	                          L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION),
 	                          "Executed and not acknowledged: compare the counters of both ends.", PROBE } },
 	{ "landed", { "The whole payload was verified in the memory where it belongs (remote_landed_ns, observer "
 	              "payload). The last byte alone proves nothing where PCIe may reorder writes.",
