@@ -5,7 +5,8 @@
 #include "base/file.h"
 #include "origin/format.h"
 #include "render/json.h"
-#include "report/redact_binary.h"
+#include "report/redact_netlink.h"
+#include "report/redact_pci.h"
 #include "report/redact_text.h"
 
 #include <dirent.h>

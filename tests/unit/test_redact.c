@@ -5,7 +5,8 @@
 #include "base/cleanup.h"
 
 #include "report/pseudonym.h"
-#include "report/redact_binary.h"
+#include "report/redact_netlink.h"
+#include "report/redact_pci.h"
 #include "report/redact_text.h"
 #include "report/siphash.h"
 

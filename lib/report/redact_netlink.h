@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pseudonyms in recorded messages of netlink and in PCI configuration space: in place, no size changes. */
-#ifndef RDMADIAG_REPORT_REDACT_BINARY_H
-#define RDMADIAG_REPORT_REDACT_BINARY_H
+/* Pseudonyms in recorded messages of netlink: in place, no size changes. */
+#ifndef RDMADIAG_REPORT_REDACT_NETLINK_H
+#define RDMADIAG_REPORT_REDACT_NETLINK_H
 
 #include "report/pseudonym.h"
 
@@ -19,8 +19,5 @@ void redact_netlink_generic(struct pseudonyms *pseudonyms, const char *name, uns
 
 /* Messages of another protocol: what is not known may hold anything, so all become empty. */
 void redact_netlink_other(struct pseudonyms *pseudonyms, unsigned char *messages, size_t length);
-
-/* The device's serial number (PCIe capability 3, an EUI-64) in a file "config" of sysfs. */
-void redact_pci_config(struct pseudonyms *pseudonyms, unsigned char *config, size_t length);
 
 #endif
