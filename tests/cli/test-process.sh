@@ -36,21 +36,29 @@ sh -c 'exec "$0" gid --watch --from "$1" <&- >&- 2>&-' "$RDMADIAG" machine
 is "$?" 2 "wrong usage without any standard stream"
 
 # ---- limits
-for command in "topo --from machine" "topo -j --from machine"; do
-	# shellcheck disable=SC2086
-	bash -c 'ulimit -f 0; exec "$@"' - "$RDMADIAG" $command >large 2>errors
-	is "$?" 3 "$command: a file that may not grow"
-	# what was said goes to a file of the same limit: nothing of it can be looked at
-done
-echo precious >drawing.svg
-bash -c 'ulimit -f 1; exec "$@"' - "$RDMADIAG" topo --from machine --svg drawing.svg >/dev/null
-is "$?" 3 "a drawing that has no room"
-is "$(cat drawing.svg)" precious "does not cost the old one"
-errors=$(bash -c 'ulimit -f 0; exec "$@"' - "$RDMADIAG" report --from machine -o limited.tar.gz 2>&1)
-is "$?" 3 "report: files that may not grow"
-like "$errors" "File too large" "says so"
-not_ok "there is no report" test -e limited.tar.gz
-is "$(ls -A "$TMPDIR")" "" "nor a temporary file"
+# the thread sanitizer writes a file of its own before the program begins
+limited() {
+	bash -c 'ulimit -f "$1"; shift; exec "$@"' - "$@"
+}
+if [ -n "${RDMADIAG_SANITIZED-}" ] && ! limited 0 "$RDMADIAG" --version >/dev/null 2>&1; then
+	skip "files that may not grow" "the sanitizer needs one"
+else
+	for command in "topo --from machine" "topo -j --from machine"; do
+		# shellcheck disable=SC2086
+		limited 0 "$RDMADIAG" $command >large 2>errors
+		is "$?" 3 "$command: a file that may not grow"
+		# what was said goes to a file of the same limit: nothing of it can be looked at
+	done
+	echo precious >drawing.svg
+	limited 1 "$RDMADIAG" topo --from machine --svg drawing.svg >/dev/null
+	is "$?" 3 "a drawing that has no room"
+	is "$(cat drawing.svg)" precious "does not cost the old one"
+	errors=$(limited 0 "$RDMADIAG" report --from machine -o limited.tar.gz 2>&1)
+	is "$?" 3 "report: files that may not grow"
+	like "$errors" "File too large" "says so"
+	not_ok "there is no report" test -e limited.tar.gz
+	is "$(ls -A "$TMPDIR")" "" "nor a temporary file"
+fi
 for files in 4 6 7; do
 	errors=$(bash -c 'ulimit -n "$1"; shift; exec "$@"' - $files "$RDMADIAG" report --from machine -o few.tar.gz 2>&1)
 	is "$?" 3 "report with $files descriptors"

@@ -110,7 +110,7 @@ is "$(find "$dir" -maxdepth 1 -name '*.tar.gz.*')" "" "nor beside the archives"
 (trap - INT; exec "$RDMADIAG" report --from machine -o g.tar.gz) 2>/dev/null &
 pid=$!
 for _ in $(seq 200); do
-	[ -n "$(ls -A "$TMPDIR")" ] && break
+	compgen -G "$TMPDIR/rdmadiag.*" >/dev/null && break
 	sleep 0.01
 done
 kill -TERM "$pid" 2>/dev/null
