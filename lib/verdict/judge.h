@@ -89,24 +89,11 @@ bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, 
 /* An event of this side that concerns the port or queue pair in use; NULL: none. */
 const struct async_event *own_event(const struct judge *judge, int side, const char *name);
 bool event_is_own(const struct judge *judge, const struct async_event *event);
-
-enum gid_kind { KIND_UNKNOWN, KIND_EMPTY, KIND_LINK_LOCAL, KIND_IPV4, KIND_IPV6 };
-enum gid_kind gid_kind(const char *gid);
-/* Nothing is at its index: the GID is zero, or the table was read and the slot is empty. */
-bool has_empty_gid(const struct endpoint_facts *end);
 /*
  * What of the host's filters dropped packets during the run that can be ours: a rule about UDP port 4791, or netem on
  * the netdev. NULL: nothing that was counted.
  */
 const struct counter_change *filter_hit(const struct judge *judge, int side);
-/* Why packets between the two GIDs cannot be expected to arrive; NULL: nothing known against them. */
-const char *gid_conflict(const struct judge *judge);
-/* Why packets of full size cannot be expected to arrive; NULL: nothing known against it. */
-const char *mtu_conflict(const struct judge *judge);
-/* A smaller operation succeeded, and this one is larger than a packet. */
-bool only_large_fails(const struct judge *judge, const struct operation *operation);
-/* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
-const char *missing_right(const struct judge *judge, const struct operation *operation);
 /* a − b without overflow: recorded numbers may be anything. */
 int64_t difference(int64_t a, int64_t b);
 int64_t ack_timeout_ns(const struct endpoint_facts *end); /* 0: unknown or endless */
@@ -115,6 +102,21 @@ int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: n
 int64_t latency_ns(const struct operation *operation);
 /* When waiting ended: deadline, else end; −1: unknown. */
 int64_t waiting_end_ns(const struct judge *judge);
+
+/* ---- conflicts.c ---- */
+
+enum gid_kind { KIND_UNKNOWN, KIND_EMPTY, KIND_LINK_LOCAL, KIND_IPV4, KIND_IPV6 };
+enum gid_kind gid_kind(const char *gid);
+/* Nothing is at its index: the GID is zero, or the table was read and the slot is empty. */
+bool has_empty_gid(const struct endpoint_facts *end);
+/* Why packets between the two GIDs cannot be expected to arrive; NULL: nothing known against them. */
+const char *gid_conflict(const struct judge *judge);
+/* Why packets of full size cannot be expected to arrive; NULL: nothing known against it. */
+const char *mtu_conflict(const struct judge *judge);
+/* A smaller operation succeeded, and this one is larger than a packet. */
+bool only_large_fails(const struct judge *judge, const struct operation *operation);
+/* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
+const char *missing_right(const struct judge *judge, const struct operation *operation);
 
 /* ---- verdict.c ---- */
 
@@ -133,6 +135,8 @@ bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_s
 /* Only where the evidence excludes every other layer. */
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);
 
+/* ---- tell.c ---- */
+
 /* "write of 64 bytes", as far as it is known. */
 const char *request_words(struct judge *judge, int opcode, struct num bytes);
 /* Facts for the reader, without any weight. */
@@ -143,6 +147,8 @@ void tell_routes(struct judge *judge);  /* what is wrong with route and neighbou
 bool tell_foreign(struct judge *judge); /* completions that belong to no request; false: there were none */
 void tell_network(struct judge *judge); /* that there was none to be seen */
 void tell_gaps(struct judge *judge, const struct operation *operation);
+/* What else speaks for or against, whatever the verdict is. */
+void tell_cross_checks(struct judge *judge);
 
 /* ---- the rules: true when they decided ---- */
 
@@ -151,10 +157,10 @@ bool rule_setup(struct judge *judge);    /* rules_setup.c: nothing could be post
 bool rule_stuck(struct judge *judge);    /* a step hangs */
 bool rule_died(struct judge *judge);     /* the traced process did not live to the end */
 bool rule_control(struct judge *judge);  /* the peer went away after the data path had done its part */
-bool rule_refused(struct judge *judge);  /* rules_wc.c: post said no */
+bool rule_refused(struct judge *judge);  /* rules_queue.c: post said no */
 bool rule_overrun(struct judge *judge);  /* the completion queue broke */
 bool rule_members(struct judge *judge);  /* rules_lag.c: one port of a LAG works, another does not */
-bool rule_failed(struct judge *judge);   /* a completion with an error */
+bool rule_failed(struct judge *judge);   /* rules_wc.c: a completion with an error */
 bool rule_flushed(struct judge *judge);  /* only consequences were seen */
 bool rule_stalled(struct judge *judge);  /* rules_stall.c: something never ended */
 bool rule_corrupt(struct judge *judge);  /* rules_payload.c: landed, but wrong */
@@ -170,10 +176,16 @@ bool rule_caller_failed(struct judge *judge);
 bool rule_caller_stalled(struct judge *judge);
 
 /* Parts that more than one rule uses. */
+/* rules_queue.c: the request is longer than `limit`, a limit of `whose`; false: it is not, or nobody knows. */
+bool tell_too_long(struct judge *judge, const struct operation *operation, struct num limit, const char *whose);
 void tell_failed(struct judge *judge, const struct operation *operation);
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
         layer_set base); /* rules_loss.c */
 bool judge_port_down(struct judge *judge, enum outcome outcome);
+/* rules_device.c: what the device's own counters say of the request that is pending. */
+bool judge_device(struct judge *judge);
+/* Its acknowledgement came, or a missing one would have shown. */
+bool needs_no_acknowledgement(struct judge *judge);
 bool judge_failed_step(struct judge *judge, enum outcome outcome);
 /* What "device" and "application" of a set mean for the end of this side. */
 layer_set layers_of_side(const struct judge *judge, int side, layer_set set);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* What of the two ends' settings cannot work together: GIDs, MTU, rights. */
+#include "verdict/judge.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* A conflict is a fact also when there is no memory left to describe it. */
+__attribute__((format(printf, 3, 4))) static const char *describe(
+        const struct judge *judge, const char *otherwise, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(judge->arena, format, args);
+	va_end(args);
+	return text ? text : otherwise;
+}
+
+enum gid_kind gid_kind(const char *gid)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	uint8_t bytes[16];
+	if (!gid || parse_gid(gid, bytes))
+		return KIND_UNKNOWN;
+	if (gid_is_zero(bytes))
+		return KIND_EMPTY;
+	if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
+		return KIND_LINK_LOCAL;
+	return !memcmp(bytes, mapped, sizeof(mapped)) ? KIND_IPV4 : KIND_IPV6;
+}
+
+bool has_empty_gid(const struct endpoint_facts *end)
+{
+	return gid_kind(end->gid) == KIND_EMPTY || (!end->gid && end->gid_empty == FLAG_YES);
+}
+
+static bool is_infiniband(const struct endpoint_facts *end)
+{
+	return text_is(end->link_layer, "InfiniBand");
+}
+
+/* "IB/RoCE v1" is sysfs's word for what is "RoCE v1" on Ethernet. */
+static const char *type_word(const char *type)
+{
+	return strncmp(type, "IB/", 3) ? type : type + 3;
+}
+
+const char *gid_conflict(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	/* Inside an InfiniBand subnet packets go by LID; the GID's scope says nothing. */
+	if (is_infiniband(local) || is_infiniband(remote))
+		return num_is(local->lid, 0)    ? "the local port has no LID: no subnet manager has configured it"
+		       : num_is(remote->lid, 0) ? "the peer's port has no LID: no subnet manager has configured it"
+		                                : NULL;
+	if (local->gid_type && remote->gid_type && strcmp(type_word(local->gid_type), type_word(remote->gid_type)) != 0)
+		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
+		        local->gid_type, remote->gid_type);
+	enum gid_kind here = gid_kind(local->gid), there = gid_kind(remote->gid);
+	if (has_empty_gid(local) || has_empty_gid(remote))
+		return has_empty_gid(local) ? "the local GID is empty" : "the peer's GID is empty";
+	if (here == KIND_UNKNOWN || there == KIND_UNKNOWN || here == there)
+		return NULL;
+	if (here == KIND_LINK_LOCAL || there == KIND_LINK_LOCAL)
+		return here == KIND_LINK_LOCAL ? "the local GID is link-local and the peer's is not"
+		                               : "the peer's GID is link-local and the local one is not";
+	return here == KIND_IPV4 ? "the local GID is IPv4 and the peer's is IPv6"
+	                         : "the local GID is IPv6 and the peer's is IPv4";
+}
+
+/* Smaller of two numbers of which either may be unknown. */
+static struct num smaller(struct num a, struct num b)
+{
+	if (!a.known || !b.known)
+		return a.known ? a : b;
+	return a.value < b.value ? a : b;
+}
+
+static struct num path_mtu(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	return evidence->local.path_mtu.known ? evidence->local.path_mtu : evidence->remote.path_mtu;
+}
+
+const char *mtu_conflict(const struct judge *judge)
+{
+	/* RoCE v2 over IPv4: IP 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes above the payload of a packet. */
+	enum { HEADERS = 60 };
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	struct num path = path_mtu(judge), active = smaller(local->active_mtu, remote->active_mtu);
+	if (!path.known)
+		return NULL;
+	if (active.known && path.value > active.value)
+		return describe(judge, "the path MTU is too large",
+		        "the path MTU is %lld, and the active MTU of the %s port is %lld", (long long)path.value,
+		        num_is(local->active_mtu, active.value) ? "local" : "peer's", (long long)active.value);
+	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
+	if (frame.known && !is_infiniband(local) && path.value + HEADERS > frame.value)
+		return describe(judge, "the path MTU is too large",
+		        "the path MTU is %lld, and the MTU of the %s netdev is %lld", (long long)path.value,
+		        num_is(local->netdev_mtu, frame.value) ? "local" : "peer's", (long long)frame.value);
+	return NULL;
+}
+
+bool only_large_fails(const struct judge *judge, const struct operation *operation)
+{
+	/* Without a known MTU: the smallest that RDMA has, 256 bytes. */
+	struct num mtu = smaller(
+	        path_mtu(judge), smaller(judge->evidence->local.active_mtu, judge->evidence->remote.active_mtu));
+	if (!operation->bytes.known || operation->bytes.value <= (mtu.known && mtu.value < 256 ? mtu.value : 256))
+		return false;
+	bool smaller_passed = false;
+	list_each(other, &judge->evidence->operations) {
+		if (!is_success(other) || !other->bytes.known)
+			continue;
+		if (other->bytes.value >= operation->bytes.value)
+			return false;
+		smaller_passed = true;
+	}
+	return smaller_passed;
+}
+
+const char *missing_right(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *target = &judge->evidence->remote;
+	const char *right = NULL;
+	if (operation->opcode == OP_WRITE || operation->opcode == OP_WRITE_IMM)
+		right = "remote-write";
+	else if (operation->opcode == OP_READ)
+		right = "remote-read";
+	if (!right)
+		return NULL;
+	if (target->mr_access && !text_has(target->mr_access, right))
+		return describe(
+		        judge, "the peer did not give a right", "the peer's buffer was registered without %s", right);
+	if (target->qp_access && !text_has(target->qp_access, right))
+		return describe(
+		        judge, "the peer did not give a right", "the peer's queue pair was set up without %s", right);
+	return NULL;
+}

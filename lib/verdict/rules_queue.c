@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What a queue did not take: requests that post refused, and completions for which there was no room. */
+#include "verdict/judge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- refused by post ---- */
+
+static bool is_longer(const struct operation *operation, struct num limit)
+{
+	return operation->bytes.known && limit.known && operation->bytes.value > limit.value;
+}
+
+bool tell_too_long(struct judge *judge, const struct operation *operation, struct num limit, const char *whose)
+{
+	if (!is_longer(operation, limit))
+		return false;
+	because(judge, "the request has %" PRId64 " bytes, %s %" PRId64, operation->bytes.value, whose, limit.value);
+	return true;
+}
+
+bool rule_refused(struct judge *judge)
+{
+	const struct operation *refused = judge->refused;
+	if (!refused || judge->failed)
+		return false;
+	int64_t error = refused->post_errno.value;
+	const struct errno_explanation *known = explain_errno("ibv_post_send", error);
+	because(judge, "posting the request failed: %s (errno %" PRId64 ")", strerror((int)error), error);
+	if (known)
+		because(judge, "%s", known->text.meaning);
+	if (judge->posted)
+		because(judge, "%u requests before it were posted", judge->posted);
+	summarize(judge, "the request was refused when it was posted: %s", strerror((int)error));
+	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
+	if (tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is"))
+		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+	if (refused->is_inline == FLAG_YES &&
+	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
+	/* A device may have been taken away on purpose. */
+	if (error == ENODEV || error == EIO)
+		return undetermined(judge, OUTCOME_FAILED,
+		        L(DEVICE) | L(KERNEL) | L(PLATFORM) | (error == ENODEV ? L(CONFIGURATION) : 0));
+	layer_set base = known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
+	return undetermined(judge, OUTCOME_FAILED, base);
+}
+
+/* ---- completion queue overrun ---- */
+
+static bool is_before(struct num a, struct num b)
+{
+	return !a.known || !b.known || a.value <= b.value;
+}
+
+/* Signaled requests whose completion was not taken, against the size of the queue. */
+static int64_t outstanding_signaled(const struct judge *judge)
+{
+	int64_t count = 0;
+	list_each(operation, &judge->evidence->operations)
+		count +=
+		        is_posted(operation) && operation->is_signaled == FLAG_YES && !operation->cqe_consumed_ns.known;
+	return count;
+}
+
+/* A failed request may have come first: then flushes may have filled the queue, and its status is the first error. */
+static bool judge_overrun_or_failure(struct judge *judge)
+{
+	const struct wc_explanation *known = explain_wc(judge->failed->wc_status.value);
+	tell_failed(judge, judge->failed);
+	summarize(judge, "a request failed and the completion queue broke; which came first is not known");
+	not_observed(judge, "which came first: the failed completion or the error of the completion queue");
+	layer_set set = known ? known->text.layers : WHOLE_PATH | L(KERNEL);
+	return undetermined(judge, OUTCOME_FAILED, set | L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+}
+
+bool rule_overrun(struct judge *judge)
+{
+	const struct async_event *event = own_event(judge, SIDE_LOCAL, "CQ_ERR");
+	if (!event || (judge->failed && !is_before(event->t_ns, judge->failed->cqe_consumed_ns)))
+		return false;
+	if (judge->failed && !(event->t_ns.known && judge->failed->cqe_consumed_ns.known))
+		return judge_overrun_or_failure(judge);
+	bool done = judge->posted && judge->succeeded == judge->posted;
+	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_FAILED;
+	struct num entries = judge->evidence->local.cqe;
+	int64_t outstanding = outstanding_signaled(judge);
+	tell_events(judge);
+	summarize(judge, "the completion queue broke");
+	next_step(judge,
+	        "make the completion queue at least as deep as the signaled requests that may be outstanding, and take "
+	        "completions sooner");
+	if (entries.known && outstanding > entries.value) {
+		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entries",
+		        outstanding, entries.value);
+		summarize(judge, "the completion queue overran: completions were not taken fast enough");
+		return confirmed(judge, outcome, LAYER_APPLICATION);
+	}
+	not_observed(judge, "how many completions were outstanding when it broke");
+	tell_gaps(judge, NULL);
+	return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+}
