@@ -9,6 +9,7 @@
 #include "check/gpudirect.h"
 #include "check/select.h"
 #include "check/topo.h"
+#include "gid/elsewhere.h"
 #include "gid/judge.h"
 #include "gid/read.h"
 #include "render/json.h"
@@ -104,10 +105,12 @@ static int wait_interval(
 
 static int judge(struct host *host, struct look *look)
 {
+	int judged = gid_judge(host, &look->gids);
+	if (!judged)
+		gid_elsewhere_join(host, &look->gids);
 	check_topo(host, &host->report);
 	check_agreement(host, &host->report);
 	check_gpudirect(host, &host->report);
-	int judged = gid_judge(host, &look->gids);
 	if (!judged)
 		check_gid(host, &look->gids);
 	return judged;

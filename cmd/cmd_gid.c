@@ -6,6 +6,7 @@
 #include "gid/address.h"
 #include "gid/choose.h"
 #include "gid/diff.h"
+#include "gid/elsewhere.h"
 #include "gid/judge.h"
 #include "gid/nccl_conf.h"
 #include "render/gid_text.h"
@@ -39,6 +40,19 @@ struct reading {
 	struct gid_look *look;
 };
 
+/* A netdev whose device only the GID tables tell may be meant, too. */
+static int find_device(
+        struct origin *origin, struct host *host, const struct gid_request *request, const struct rdma_device **device)
+{
+	int result = 0;
+	*device = collect_find_device(host, request->device);
+	if (!*device && host_netdev_called(host, request->device)) {
+		result = gid_elsewhere(origin, host, request->source);
+		*device = collect_find_device(host, request->device);
+	}
+	return result;
+}
+
 static int read_more(struct origin *origin, struct host *host, void *data)
 {
 	struct reading *reading = data;
@@ -46,9 +60,9 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	struct gid_read_options options = { .source = reading->request->source, .port = reading->request->port };
 	*look->document = (struct gid_document){ 0 };
 	if (reading->request->device) {
-		options.device = collect_find_device(host, reading->request->device);
-		if (!options.device)
-			return 0; /* gid_look() says so */
+		int found = find_device(origin, host, reading->request, &options.device);
+		if (found || !options.device)
+			return found; /* gid_look() says that there is none */
 	}
 	int result = gid_read(origin, host, &options, look->document);
 	if (!result && look->path)

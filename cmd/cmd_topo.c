@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "check/topo.h"
 #include "cmd.h"
+#include "gid/elsewhere.h"
 #include "render/topo_matrix.h"
 #include "render/topo_svg.h"
 #include "render/topo_text.h"
@@ -122,6 +123,13 @@ static int show(const struct common_options *common, const struct collect_option
 	return result == -EINTR ? EXIT_INTERRUPTED : drawn ? EXIT_NOTHING : EXIT_DONE;
 }
 
+/* In the worker, again after each restart. */
+static int read_elsewhere(struct origin *origin, struct host *host, void *data)
+{
+	const bool *opens = data;
+	return gid_elsewhere(origin, host, *opens ? GID_SOURCE_BEST : GID_SOURCE_SYSFS);
+}
+
 static int run(const struct command *command, int argc, char **argv, struct common_options *common)
 {
 	struct collect_options wanted = { .verbs = VERBS_PORTS };
@@ -157,6 +165,9 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	int wrong = wanted.device ? split_port(command, argv[optind], &port) : 0;
 	if (wrong)
 		return wrong;
+	bool opens = wanted.verbs != 0;
+	wanted.more = read_elsewhere;
+	wanted.data = &opens;
 	wanted.neighbours = view.matrix || view.tree || view.svg;
 	return show(common, &wanted, port, &view, &text);
 }

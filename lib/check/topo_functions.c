@@ -52,6 +52,31 @@ static void check_board(const struct host *host, const struct rdma_device *devic
 	}
 }
 
+/* Functions that the driver joined to one netdev and RDMA device; those have none of their own. */
+static void check_secondaries(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	for (uint32_t i = 0; i < device->secondaries.count; i++) {
+		const char *address = device->secondaries.items[i];
+		const struct pci_function *other = host_function(host, address);
+		char nodes[80] = "";
+		if (other && other->numa_node.known && node_of(device) >= 0)
+			snprintf(nodes, sizeof(nodes), ", NUMA nodes %d and %d", node_of(device),
+			        (int)other->numa_node.value);
+		struct finding *finding = check_add(report, "adapter-on-several-pci-paths", device->name,
+		        "%s is another PCI path of %s (%s)%s: the driver joined the functions of one board (multi-PF)",
+		        address, device->name, device->pci->address, nodes);
+		report_evidence(report, finding, "debugfs", "multi-pf", "%s", address);
+	}
+}
+
+static bool is_secondary(const struct host *host, const struct pci_function *function)
+{
+	list_each(device, &host->devices)
+		if (strings_contain(&device->secondaries, function->address))
+			return true;
+	return false;
+}
+
 /* ---- functions without a device ---- */
 
 static bool is_given_away(const char *driver)
@@ -67,7 +92,8 @@ static void check_function(const struct host *host, const struct pci_function *f
 	if (function->class_code.known && function->class_code.value >> 16 != NETWORK_CLASS)
 		return; /* what lies beside the adapters, and the NVMe that a BlueField emulates */
 	/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
-	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached)
+	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached ||
+	        is_secondary(host, function))
 		return;
 	snprintf(subject, sizeof(subject), "pci:%s", function->address);
 	if (!function->driver && function->physfn) {
@@ -104,6 +130,8 @@ void check_functions(const struct host *host, struct report *report)
 	list_each(device, &host->devices)
 		if (is_board_function(device))
 			check_board(host, device, report);
+	list_each(device, &host->devices)
+		check_secondaries(host, device, report);
 	list_each(function, &host->pci_functions)
 		check_function(host, function, report);
 }

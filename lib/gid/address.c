@@ -271,5 +271,5 @@ enum flag netdev_belongs_to_port(const struct host *host, const struct netdev *n
 	const struct netdev *master = host_master(host, netdev);
 	if (master && is_of_port(master, port))
 		return FLAG_YES;
-	return port->netdevs.count ? FLAG_NO : FLAG_UNKNOWN;
+	return port_netdev(port) ? FLAG_NO : FLAG_UNKNOWN;
 }

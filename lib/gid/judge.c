@@ -170,7 +170,7 @@ static void judge_stale(const struct judge *judge, struct gid_entry *entry, stru
 static bool port_is_elsewhere(const struct judge *judge)
 {
 	const struct gid_table *table = judge->table;
-	return table->rdma && table->rdma->netlink_index.known && table->rdma_port && !table->rdma_port->netdevs.count;
+	return table->rdma && table->rdma->netlink_index.known && table->rdma_port && !port_netdev(table->rdma_port);
 }
 
 static void judge_same_name(const struct judge *judge, struct gid_entry *entry, const struct netdev *named)

@@ -232,7 +232,7 @@ static bool is_answer(const struct gid_lookup *lookup)
 
 const struct netdev *gid_path_zone(const struct host *host, const struct gid_path *path)
 {
-	const struct netdev *netdev = path->zone ? host_netdev_by_name(host, path->zone) : NULL;
+	const struct netdev *netdev = path->zone ? host_netdev_called(host, path->zone) : NULL;
 	int64_t ifindex;
 	if (!netdev && path->zone && !parse_number(path->zone, 10, &ifindex))
 		netdev = host_netdev(host, ifindex);

@@ -311,6 +311,17 @@ struct netdev *host_netdev_by_name(const struct host *host, const char *name)
 	return FIND(host, netdevs, netdev_names, hash_text(name), is_netdev, name);
 }
 
+struct netdev *host_netdev_called(const struct host *host, const char *name)
+{
+	struct netdev *named = host_netdev_by_name(host, name);
+	if (named)
+		return named;
+	list_each(netdev, &host->netdevs)
+		if (strings_contain(&netdev->altnames, name))
+			return netdev;
+	return NULL;
+}
+
 struct netdev *host_master(const struct host *host, const struct netdev *netdev)
 {
 	return netdev->master_ifindex.known ? host_netdev(host, netdev->master_ifindex.value) : NULL;

@@ -149,6 +149,7 @@ struct arp_settings {
 
 struct netdev {
 	const char *name;
+	struct strings altnames; /* IFLA_ALT_IFNAME */
 	struct num ifindex;
 	int kind;              /* enum link_kind */
 	const char *kind_name; /* IFLA_INFO_KIND as it is, NULL for plain devices */
@@ -321,13 +322,14 @@ struct rdma_device {
 	struct strings representors; /* netdevs that stand for its VFs and SFs in switchdev mode */
 	LIST(struct port) ports;
 	/* not in the document: */
-	struct num netlink_index; /* RDMA_NLDEV_ATTR_DEV_INDEX */
-	struct num last_port;     /* RDMA_NLDEV_ATTR_PORT_INDEX of the device */
-	struct num driver_id;     /* RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID */
-	bool from_netlink, gone;  /* gone: removed while it was read */
-	struct num node_type;     /* enum rdma_node_type of rdma_netlink / sysfs node_type */
-	const char *protocol;     /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
-	const char *parent_path;  /* canonical sysfs path of the device's parent, from "sys/" on; NULL: virtual */
+	struct strings secondaries; /* PCI addresses of the functions that are joined to its own (multi-PF) */
+	struct num netlink_index;   /* RDMA_NLDEV_ATTR_DEV_INDEX */
+	struct num last_port;       /* RDMA_NLDEV_ATTR_PORT_INDEX of the device */
+	struct num driver_id;       /* RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID */
+	bool from_netlink, gone;    /* gone: removed while it was read */
+	struct num node_type;       /* enum rdma_node_type of rdma_netlink / sysfs node_type */
+	const char *protocol;       /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
+	const char *parent_path;    /* canonical sysfs path of the device's parent, from "sys/" on; NULL: virtual */
 	const char *node_description;
 	struct num vf_index;          /* of a VF below its PF */
 	const char *provider_missing; /* what libibverbs said when it does not offer the device; NULL: it does */
@@ -383,6 +385,8 @@ int host_index_hop(struct host *host, struct pci_hop *hop);
 /* Look-ups; NULL where there is none. */
 struct netdev *host_netdev(const struct host *host, int64_t ifindex);
 struct netdev *host_netdev_by_name(const struct host *host, const char *name);
+/* Of those who name one: by an alternative name, too. */
+struct netdev *host_netdev_called(const struct host *host, const char *name);
 /* The bond, team, bridge, VRF or switch that it is a member of: IFLA_MASTER. */
 struct netdev *host_master(const struct host *host, const struct netdev *netdev);
 struct netdev *host_lower(const struct host *host, const struct netdev *netdev); /* IFLA_LINK */

@@ -3,6 +3,7 @@
 
 #include "gid/address.h"
 #include "gid/choose.h"
+#include "gid/elsewhere.h"
 #include "gid/judge.h"
 #include "gid/read.h"
 #include "source/collect.h"
@@ -27,6 +28,8 @@ static int advise(struct survey *survey)
 {
 	struct gid_environment environment = { .variables = environ };
 	int result = gid_judge(survey->host, survey->gids);
+	if (!result)
+		gid_elsewhere_join(survey->host, survey->gids);
 	return result ? result : gid_explain(survey->host, &environment, survey->gids);
 }
 

@@ -226,6 +226,31 @@ static void read_roce_lag(struct origin *origin, struct host *host, struct rdma_
 	device->roce_lag = lag;
 }
 
+/*
+ * Multi-PF: functions of one board that mlx5 drives as one, so that the others have neither netdev nor RDMA device
+ * ("ADDRESS vhca N"; drivers/net/ethernet/mellanox/mlx5/core/lib/sd.c, dev_read()).
+ */
+static void read_secondaries(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	enum { GROUP = 8 }; /* MLX5_SD_MAX_GROUP_SZ is 2 */
+	const struct pci_function *pci = device->pci;
+	if (!pci || !pci->driver || strcmp(pci->driver, "mlx5_core") || device->function.kind != FUNCTION_PF)
+		return;
+	for (int i = 0; i < GROUP; i++) {
+		char *text = sysfs_text(
+		        origin, host->arena, "sys/kernel/debug/mlx5/%s/multi-pf/secondary_%d", pci->address, i);
+		if (!text)
+			return;
+		text[strcspn(text, " ")] = '\0';
+		strings_add(host->arena, &device->secondaries, text);
+		struct pci_function *other = host_function(host, text);
+		const char *node =
+		        other ? sysfs_text(origin, host->arena, "sys/bus/pci/devices/%s/numa_node", text) : NULL;
+		if (node && !other->numa_node.known && *node != '-')
+			other->numa_node = parse_num(node, 10);
+	}
+}
+
 struct collecting {
 	struct host *host;
 	const struct collect_options *options;
@@ -318,6 +343,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 	join_host(host);
 	list_each(device, &host->devices)
 		read_roce_lag(origin, host, device);
+	list_each(device, &host->devices)
+		read_secondaries(origin, host, device);
 	read_all_verbs(origin, collecting);
 	if (collecting->options->cuda)
 		cuda_read(origin, host);
@@ -409,9 +436,15 @@ static int unknown_device(const struct host *host, const char *name, struct erro
 		}
 		snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", device->name);
 	}
-	if (host_netdev_by_name(host, name))
+	if (host_netdev_called(host, name))
 		return error_say(error, -ENODEV, "no RDMA device reaches the netdev %s; devices are %s", name, known);
 	return error_say(error, -ENODEV, "no RDMA device or netdev %s; devices are %s", name, known);
+}
+
+static const char *netdev_name(const struct host *host, const char *name)
+{
+	const struct netdev *netdev = host_netdev_called(host, name);
+	return netdev ? netdev->name : name;
 }
 
 struct rdma_device *collect_find_device(const struct host *host, const char *name)
@@ -419,6 +452,7 @@ struct rdma_device *collect_find_device(const struct host *host, const char *nam
 	struct rdma_device *device = host_device(host, name);
 	if (device)
 		return device;
+	name = netdev_name(host, name);
 	struct rdma_device *related = NULL;
 	list_each(candidate, &host->devices)
 		list_each(port, &candidate->ports)
@@ -449,6 +483,7 @@ int collect_find_devices(const struct host *host, const char *name, struct devic
 	if (named)
 		return list_add_existing(host->arena, found, named);
 	int result = 0;
+	name = netdev_name(host, name);
 	for (uint32_t i = 0; !result && i < host->devices.count; i++)
 		if (reaches(host->devices.items[i], name))
 			result = list_add_existing(host->arena, found, host->devices.items[i]);

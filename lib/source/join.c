@@ -81,6 +81,26 @@ static void join_port(struct host *host, struct rdma_device *device, struct port
 			add_port_netdev(host, device, port, below.items[i], RELATION_BELOW);
 }
 
+static bool has_netdev(const struct port *port, const struct netdev *netdev)
+{
+	list_each(known, &port->netdevs)
+		if (known->netdev == netdev)
+			return true;
+	return false;
+}
+
+void join_netdev_above(struct host *host, struct rdma_device *device, struct port *port, struct netdev *netdev)
+{
+	struct netdev_list above, below;
+	if (has_netdev(port, netdev))
+		return;
+	if (join_related(host, netdev, &above, &below))
+		miss_relations(host, device, port);
+	for (uint32_t i = 0; i < above.count; i++)
+		if (!has_netdev(port, above.items[i]))
+			add_port_netdev(host, device, port, above.items[i], RELATION_ABOVE);
+}
+
 /* ---- devices ---- */
 
 static enum transport device_transport(const struct rdma_device *device)

@@ -21,6 +21,8 @@ struct netdev_list {
 };
 /* 0, or -ENOSPC where that would be more for the whole host than is looked at. After join_stacks(). */
 int join_related(struct host *host, struct netdev *netdev, struct netdev_list *above, struct netdev_list *below);
+/* Tells that `netdev`, with what stands on it, stands on the port; what is told already is left out. */
+void join_netdev_above(struct host *host, struct rdma_device *device, struct port *port, struct netdev *netdev);
 /* Which netdevs are directly above and below which. */
 void join_stacks(struct host *host);
 

@@ -471,6 +471,10 @@ void pci_scan(struct origin *origin, struct host *host)
 		pci_read_identity(origin, host, &found);
 		if (!found.class_code.known || found.class_code.value >> 16 != NETWORK_CLASS)
 			continue;
+		char physfn[SYSFS_PATH_SIZE];
+		snprintf(physfn, sizeof(physfn), "sys/bus/pci/devices/%s/physfn", names.items[i]);
+		if (!found.driver) /* one that nobody took: whether it is a VF makes the difference */
+			found.physfn = sysfs_link_name(origin, host->arena, physfn);
 		struct pci_function *function = add_function(host, names.items[i]);
 		if (function)
 			*function = found;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Later than the oldest headers that this is compiled with (include/uapi/linux/if_link.h). */
-enum { PARENT_DEV_NAME = 56, PARENT_DEV_BUS_NAME = 57, LINK_LAST = 64, INFO_LAST = 8 };
+enum { PROP_LIST = 52, ALT_IFNAME = 53, PARENT_DEV_NAME = 56, PARENT_DEV_BUS_NAME = 57, LINK_LAST = 64, INFO_LAST = 8 };
 
 /* ---- links ---- */
 
@@ -103,6 +103,16 @@ static void parse_lower(const struct nlattr **table, struct netdev *netdev)
 		netdev->lower_ifindex = link;
 }
 
+static void parse_altnames(const struct nlattr *list, struct arena *arena, struct netdev *netdev)
+{
+	const char *end;
+	for (const struct nlattr *name = list ? nl_first(list, &end) : NULL; name; name = nl_next(name, end)) {
+		const char *text = mnl_attr_get_type(name) == ALT_IFNAME ? nl_text(name, arena) : NULL;
+		if (text && *text)
+			strings_add(arena, &netdev->altnames, text);
+	}
+}
+
 static int take_link(const struct nlmsghdr *message, void *context)
 {
 	struct host *host = context;
@@ -137,6 +147,7 @@ static int take_link(const struct nlmsghdr *message, void *context)
 	parse_info(table[IFLA_LINKINFO], host->arena, netdev);
 	netdev->kind = (int)link_kind_of(netdev->kind_name, netdev->arp_type);
 	parse_lower(table, netdev);
+	parse_altnames(table[PROP_LIST], host->arena, netdev);
 	return host_index_netdev(host, netdev);
 }
 
