@@ -198,12 +198,21 @@ static const struct netdev *switched_netdev(const struct table_check *check)
 	return NULL;
 }
 
+static bool has_ipv4(const struct table_check *check)
+{
+	for (uint32_t i = 0; i < check->port.count; i++)
+		if (check->port.entries[i]->family == GID_FAMILY_IPV4)
+			return true;
+	return false;
+}
+
 static const char *give_address(const struct table_check *check)
 {
 	return switched_netdev(check)
 	               ? "use a VF, a scalable function or another netdev with an address: an address of the bridge's "
 	                 "internal port makes no GID"
-	               : "give the netdev an IPv4 or IPv6 address";
+	       : has_ipv4(check) ? "give the netdev an address outside of 169.254.0.0/16 and fe80::/10"
+	                         : "give the netdev an IPv4 or IPv6 address";
 }
 
 /* In active-backup the kernel takes the GIDs of the other members away (roce_gid_mgmt.c). */

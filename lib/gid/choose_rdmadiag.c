@@ -216,13 +216,29 @@ static void choose_first(struct arena *arena, const struct gid_port *port, struc
 	gid_reject_others(arena, choice, port, others);
 }
 
+/* Routers take GIDs that are not link-local; a subnet manager adds one of them with a FLID (fec0::/10). */
+static const char *across_subnets(struct arena *arena, const struct gid_port *port)
+{
+	const char *text = "InfiniBand: the port GUID; needed across subnets only";
+	for (uint32_t i = 1; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		if (!gid_is_link_local(port->entries[0]->bytes, true) || gid_is_link_local(entry->bytes, true))
+			continue;
+		const char *other = arena_printf(arena,
+		        "InfiniBand: the port GUID; a GID is needed across subnets only, where it is index %" PRId64,
+		        entry->index.value);
+		return other ? other : text;
+	}
+	return text;
+}
+
 void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
 	(void)environment;
 	switch (gid_port_transport(port)) {
 	case TRANSPORT_INFINIBAND:
-		choose_first(arena, port, choice, "InfiniBand: the port GUID; needed across subnets only",
+		choose_first(arena, port, choice, across_subnets(arena, port),
 		        "InfiniBand: the first entry is the port GUID, others are aliases");
 		break;
 	case TRANSPORT_IWARP:

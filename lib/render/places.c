@@ -133,7 +133,7 @@ static int add_port(struct place_ports *ports, const struct place_port *port)
 	return 0;
 }
 
-/* The netdev of the port that is on the function: its own, or a member of the bond that it is or is below. */
+/* The netdev of the port that is on the function: its own, a member of the bond that it is or is below, or below it. */
 static bool find_netdev(const struct pci_function *function, const struct port *port, struct place_port *found)
 {
 	list_each(netdev, &port->netdevs) {
@@ -148,6 +148,12 @@ static bool find_netdev(const struct pci_function *function, const struct port *
 	}
 	list_each(netdev, &port->netdevs)
 		if (netdev->relation == RELATION_PORT && netdev->netdev->pci == function) {
+			found->netdev = netdev->netdev;
+			return true;
+		}
+	/* A device in software sends through whatever its bridge, team or VLAN stands on. */
+	list_each(netdev, &port->netdevs)
+		if (!found->device->pci && netdev->relation == RELATION_BELOW && netdev->netdev->pci == function) {
 			found->netdev = netdev->netdev;
 			return true;
 		}

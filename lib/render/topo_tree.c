@@ -58,6 +58,8 @@ static void put_netdev(struct printing *printing, void *parent, const struct pla
 		table_cellf(printing->table, LINK, "%g Gb/s", (double)netdev->speed_mbps.value / 1000);
 	if (place->bond)
 		table_cellf(printing->table, DETAIL, "%s of %s", words[place->member->active], place->bond->name);
+	else if (port_netdev(place->port) && port_netdev(place->port) != netdev)
+		table_cellf(printing->table, DETAIL, "below %s", port_netdev(place->port)->name);
 }
 
 static void put_port(struct printing *printing, void *parent, const struct place_port *place)
@@ -72,6 +74,8 @@ static void put_port(struct printing *printing, void *parent, const struct place
 		table_cell(printing->table, DETAIL, "in software");
 	else if (port->lid.known && port->link_layer == LINK_LAYER_INFINIBAND)
 		table_cellf(printing->table, DETAIL, "LID %d", (int)port->lid.value);
+	else if (!place->netdev && port->netdevs.count && !port_netdev(port))
+		table_cellf(printing->table, DETAIL, "below %s", port->netdevs.items[0]->name);
 	if (place->netdev)
 		put_netdev(printing, row, place);
 }
@@ -184,6 +188,14 @@ static void print_bond(const struct port_netdev *netdev, FILE *stream)
 	fputc('\n', stream);
 }
 
+static void print_team(const struct port_netdev *netdev, FILE *stream)
+{
+	fprintf(stream, "%s: team, %s:", netdev->name, netdev->operstate ? netdev->operstate : "state unknown");
+	list_each(member, &netdev->netdev->lowers)
+		fprintf(stream, " %s", member->name);
+	fputc('\n', stream);
+}
+
 static void print_rest(const struct host *host, FILE *stream)
 {
 	fputc('\n', stream);
@@ -192,6 +204,8 @@ static void print_rest(const struct host *host, FILE *stream)
 			list_each(netdev, &port->netdevs)
 				if (netdev->bond && is_first(host, netdev, port))
 					print_bond(netdev, stream);
+				else if (netdev->netdev->kind == LINK_TEAM && is_first(host, netdev, port))
+					print_team(netdev, stream);
 		if (!has_place(device))
 			fprintf(stream, "%s: on no PCI function\n", device->name);
 	}
