@@ -175,13 +175,8 @@ static int check_seen(const struct host *host, struct error *error)
 		for (uint32_t i = 0; i < device->ports.count; i++, ports++)
 			if (device->ports.items[i]->state)
 				return 0;
-	return error_say(error, -ENODATA, "nothing could be checked: no state of the %u ports of %u devices is known",
-	        ports, host->devices.count);
-}
-
-static const char *plural(int64_t count)
-{
-	return count == 1 ? "" : "s";
+	return error_say(error, -ENODATA, "nothing could be checked: no state of the %u port%s of %u device%s is known",
+	        ports, plural(ports), host->devices.count, plural(host->devices.count));
 }
 
 static uint32_t active_ports(const struct host *host)

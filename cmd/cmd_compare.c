@@ -62,7 +62,7 @@ static void print_comparison(const struct comparison *comparison)
 	list_each(difference, &comparison->differences)
 		print_difference(difference);
 	printf("\n%u documents, %u difference%s\n", comparison->documents.count, comparison->differences.count,
-	        comparison->differences.count == 1 ? "" : "s");
+	        plural(comparison->differences.count));
 	list_each(document, &comparison->documents)
 		if (document->odd.value) {
 			print_plain(document->name);

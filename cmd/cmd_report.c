@@ -248,8 +248,9 @@ static int make(struct making *making)
 static void print_text(const struct making *making)
 {
 	const struct host_facts *facts = &making->host->facts;
-	printf("%s: report of %s with %d RDMA devices%s\n", making->file,
+	printf("%s: report of %s with %d RDMA device%s%s\n", making->file,
 	        facts->hostname ? facts->hostname : "this host", (int)making->document.devices.value,
+	        plural(making->document.devices.value),
 	        making->document.redacted == FLAG_YES ? ", identifiers replaced" : "");
 	for (uint32_t i = 0; i < making->document.left_out.count; i++)
 		printf("left out: %s\n", making->document.left_out.items[i]);

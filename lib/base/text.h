@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A number that may be unknown. Zeroed is unknown. The unit is in the name of whatever holds it. */
 struct num {
@@ -29,6 +30,18 @@ enum flag { FLAG_UNKNOWN, FLAG_NO, FLAG_YES };
 static inline enum flag flag(bool value)
 {
 	return value ? FLAG_YES : FLAG_NO;
+}
+
+/* What a noun that was counted ends with: "1 packet", "2 packets". */
+static inline const char *plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* The same of a list such as "0-3,8": "node 0", "nodes 0,1". */
+static inline const char *plural_list(const char *list)
+{
+	return strpbrk(list, ",-") ? "s" : "";
 }
 
 /*

@@ -53,7 +53,7 @@ void check_gpudirect(const struct host *host, struct report *report)
 	struct finding *finding = check_add(report, "gpudirect-no-peer-memory", "host",
 	        "no module of peer memory (nvidia_peermem) is loaded: RDMA reaches the memory of %u GPU%s as a "
 	        "dma-buf, or not at all; which of the two is not known without libcuda",
-	        count, count == 1 ? "" : "s");
+	        count, plural(count));
 	report_evidence(report, finding, "sys/bus/pci", first->name, "%s", first->pci->address);
 	report_evidence(report, finding, "sys/module", "nvidia_peermem", "not loaded");
 	report_advice(finding,

@@ -208,8 +208,9 @@ static void check_aggregators(const struct found_bond *found, struct report *rep
 	if (!*elsewhere)
 		return;
 	struct finding *finding = check_add(report, "bond-member-in-wrong-aggregator", found->subject,
-	        "%u of %u members active: %s, active is %d, though its MII status is up", active,
-	        found->bond->members.count, elsewhere, (int)facts->aggregator_id.value);
+	        "%u of %u member%s active: %s, active is %d, though its MII status is up", active,
+	        found->bond->members.count, plural(found->bond->members.count), elsewhere,
+	        (int)facts->aggregator_id.value);
 	list_each(member, &found->bond->members) {
 		if (!is_up(member) || !differ(member->aggregator_id, facts->aggregator_id))
 			continue;
@@ -252,8 +253,8 @@ static bool check_partner(const struct found_bond *found, struct report *report)
 		if (member->active == FLAG_YES)
 			append(active, "%s%s", *active ? ", " : "", member->name);
 	struct finding *finding = check_add(report, "bond-without-lacp-partner", found->subject,
-	        "nothing answers its LACP: of %u members %s%s", found->bond->members.count,
-	        *active ? "it uses only " : "it uses none", active);
+	        "nothing answers its LACP: of %u member%s %s%s", found->bond->members.count,
+	        plural(found->bond->members.count), *active ? "it uses only " : "it uses none", active);
 	report_evidence(report, finding, "rtnetlink", "IFLA_BOND_AD_INFO_PARTNER_MAC", "%s", facts->partner_mac);
 	report_advice(finding, "Make the switch ports of all members one LAG with LACP, or take another bonding mode.");
 	return true;

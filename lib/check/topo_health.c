@@ -145,8 +145,8 @@ static void check_netdev(const struct netdev_health *netdev, struct report *repo
 	check_frames(netdev, subject, report);
 	if (netdev->carrier_down.known && netdev->carrier_down.value >= MANY_FLAPS) {
 		struct finding *finding = check_add(report, "link-flaps", subject,
-		        "the carrier went away %" PRId64 " times since the netdev was made",
-		        netdev->carrier_down.value);
+		        "the carrier went away %" PRId64 " time%s since the netdev was made",
+		        netdev->carrier_down.value, plural(netdev->carrier_down.value));
 		report_evidence(report, finding, "sysfs", "carrier_down_count", "%" PRId64, netdev->carrier_down.value);
 		report_advice(finding, "See in the kernel log when; each time in operation broke connections.");
 	}
@@ -186,17 +186,20 @@ static void check_reporter(const struct reporter_health *reporter, struct report
 		return;
 	snprintf(subject, sizeof(subject), "%s:%.60s", reporter->bus ? reporter->bus : "device",
 	        reporter->address ? reporter->address : "?");
-	struct finding *finding = bad ? check_add(report, "devlink-reporter-error", subject,
-	                                        "the health reporter %s is in error", reporter->name)
-	                              : check_add(report, "devlink-reporter-recovered", subject,
-	                                        "the health reporter %s has seen %" PRId64 " errors, %" PRId64
-	                                        " recoveries; it is healthy now",
-	                                        reporter->name, reporter->errors.value, reporter->recoveries.value);
+	struct finding *finding =
+	        bad ? check_add(report, "devlink-reporter-error", subject, "the health reporter %s is in error",
+	                      reporter->name)
+	            : check_add(report, "devlink-reporter-recovered", subject,
+	                      "the health reporter %s has seen %" PRId64 " error%s, %" PRId64
+	                      " recover%s; it is healthy now",
+	                      reporter->name, reporter->errors.value, plural(reporter->errors.value),
+	                      reporter->recoveries.value, reporter->recoveries.value == 1 ? "y" : "ies");
 	/* The firmware has stopped: mlx5 names this reporter so (drivers/net/ethernet/mellanox/mlx5/core/health.c). */
 	if (finding && bad && !strcmp(reporter->name, "fw_fatal"))
 		finding->severity = SEVERITY_ERROR;
-	report_evidence(report, finding, "DEVLINK_ATTR_HEALTH_REPORTER", reporter->name, "%s, %" PRId64 " errors",
-	        reporter->state ? reporter->state : "state unknown", reporter->errors.value);
+	report_evidence(report, finding, "DEVLINK_ATTR_HEALTH_REPORTER", reporter->name, "%s, %" PRId64 " error%s",
+	        reporter->state ? reporter->state : "state unknown", reporter->errors.value,
+	        plural(reporter->errors.value));
 	report_advice(finding, "devlink health diagnose and devlink health dump show say more.");
 }
 

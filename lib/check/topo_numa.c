@@ -97,8 +97,8 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	if (place->local_cpus && *place->local_cpus && process->cpus && !intersects(place->local_cpus, process->cpus)) {
 		nodes_of_cpus(host, process->cpus, nodes);
 		struct finding *finding = check_add(report, "process-on-another-node", device->name,
-		        "this process may run on node %s only, %s is on node %d%s", nodes, device->name, node,
-		        package_text(host, process->cpus, place->package));
+		        "this process may run on node%s %s only, %s is on node %d%s", plural_list(nodes), nodes,
+		        device->name, node, package_text(host, process->cpus, place->package));
 		report_evidence(report, finding, "sched_getaffinity(2)", "cpus", "%s", process->cpus);
 		report_evidence(report, finding, "sysfs", "local_cpulist", "%s", place->local_cpus);
 	}
@@ -108,8 +108,9 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	snprintf(own, sizeof(own), "%d", node);
 	if (bound && process->memory_nodes && *process->memory_nodes && !intersects(own, process->memory_nodes)) {
 		struct finding *finding = check_add(report, "memory-policy-elsewhere", device->name,
-		        "memory of this process comes from node %s (%s), %s is on node %d", process->memory_nodes,
-		        process->memory_policy, device->name, node);
+		        "memory of this process comes from node%s %s (%s), %s is on node %d",
+		        plural_list(process->memory_nodes), process->memory_nodes, process->memory_policy, device->name,
+		        node);
 		report_evidence(report, finding, "get_mempolicy(2)", "nodes", "%s", process->memory_nodes);
 	}
 }

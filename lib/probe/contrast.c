@@ -120,10 +120,10 @@ int contrast_answer(struct channel *channel, const struct layout *layout, const 
 	size_t bytes = (size_t)stream.bytes.value;
 	autofree unsigned char *memory = malloc(bytes);
 	if (!memory)
-		return error_set(error, -ENOMEM, "%zu bytes over TCP", bytes);
+		return error_set(error, -ENOMEM, "%zu byte%s over TCP", bytes, plural((int64_t)bytes));
 	result = channel_receive_bytes(channel, memory, bytes, deadline_ns);
 	if (result)
-		return error_set(error, result, "%zu bytes over TCP", bytes);
+		return error_set(error, result, "%zu byte%s over TCP", bytes, plural((int64_t)bytes));
 	struct streamed_message streamed = { .type = "streamed", .received_ns = num(run_now(channel->run)) };
 	streamed.verified =
 	        flag(payload_check(memory, bytes, layout->seed, (uint32_t)stream.serial.value) == PAYLOAD_RIGHT);

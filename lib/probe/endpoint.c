@@ -276,7 +276,7 @@ static int choose_gid(struct endpoint *endpoint, const struct endpoint_wish *wis
 	autofree struct ibv_gid_entry *entries = NULL;
 	size_t count = 0;
 	int result = gid_table_read(endpoint->context, endpoint->port, &endpoint->port_attr, &entries, &count);
-	resource_detail(run, step, "%zu entries", count);
+	resource_detail(run, step, "%zu entr%s", count, count == 1 ? "y" : "ies");
 	bool beyond = !result && is_beyond_table(endpoint, wish->gid_index);
 	resource_end(run, step, beyond ? -EINVAL : result);
 	if (beyond) {

@@ -90,10 +90,11 @@ static int create_cq(struct endpoint *endpoint, uint32_t index, int entries, str
 	int result = resource_end(run, step, endpoint->cqs[index] ? 0 : -(errno ? errno : EIO));
 	resource_limit(step, "max_cqe", entries, endpoint->device_attr.max_cqe);
 	if (result) {
-		resource_detail(run, step, "%d entries", entries);
-		return FAIL(result, "%s: ibv_create_cq with %d entries", endpoint->facts->device, entries);
+		resource_detail(run, step, "%d entr%s", entries, entries == 1 ? "y" : "ies");
+		return FAIL(result, "%s: ibv_create_cq with %d entr%s", endpoint->facts->device, entries,
+		        entries == 1 ? "y" : "ies");
 	}
-	resource_detail(run, step, "%d entries, got %d", entries, endpoint->cqs[index]->cqe);
+	resource_detail(run, step, "%d entr%s, got %d", entries, entries == 1 ? "y" : "ies", endpoint->cqs[index]->cqe);
 	if (index)
 		return 0;
 	endpoint->facts->cqe_asked = num(entries);
@@ -266,8 +267,9 @@ static int create_qp(struct endpoint *endpoint, uint32_t lane, const struct layo
 	if (!lane)
 		observer_before(&endpoint->observer);
 	struct resource_step *step = resource_begin(run, endpoint->side, "ibv_create_qp");
-	resource_detail(run, step, "RC, %u send and %u receive requests, %u SGEs, %u bytes inline",
-	        attr.cap.max_send_wr, attr.cap.max_recv_wr, attr.cap.max_send_sge, attr.cap.max_inline_data);
+	resource_detail(run, step, "RC, %u send and %u receive request%s, %u SGE%s, %u bytes inline",
+	        attr.cap.max_send_wr, attr.cap.max_recv_wr, plural(attr.cap.max_recv_wr), attr.cap.max_send_sge,
+	        plural(attr.cap.max_send_sge), attr.cap.max_inline_data);
 	errno = 0;
 	struct ibv_qp *qp = endpoint->qps[lane] = make_qp(endpoint, &attr);
 	int result = resource_end(run, step, qp ? 0 : -(errno ? errno : EIO));

@@ -121,10 +121,11 @@ static void print_counts(FILE *stream, const struct gid_document *document)
 		if (!table->used.known)
 			fputs("GID table not known", stream);
 		else if (!table->size.known)
-			fprintf(stream, "%" PRId64 " used, %" PRId64 " holes", table->used.value, table->holes.value);
+			fprintf(stream, "%" PRId64 " used, %" PRId64 " hole%s", table->used.value, table->holes.value,
+			        plural(table->holes.value));
 		else
-			fprintf(stream, "%" PRId64 " of %" PRId64 " used, %" PRId64 " holes", table->used.value,
-			        table->size.value, table->holes.value);
+			fprintf(stream, "%" PRId64 " of %" PRId64 " used, %" PRId64 " hole%s", table->used.value,
+			        table->size.value, table->holes.value, plural(table->holes.value));
 		if (table->advice && table->used.known)
 			print_advice(stream, table->advice);
 		fputc('\n', stream);
@@ -232,8 +233,9 @@ int gid_print(FILE *stream, const struct gid_document *document, const struct re
 	if (document->to)
 		print_route(stream, document->to);
 	list_each(resize, &document->resized)
-		fprintf(stream, "%s/%" PRId64 " resized: the table had %" PRId64 " slots and has %" PRId64 "\n",
-		        resize->device, resize->port.value, resize->from.value, resize->to.value);
+		fprintf(stream, "%s/%" PRId64 " resized: the table had %" PRId64 " slot%s and has %" PRId64 "\n",
+		        resize->device, resize->port.value, resize->from.value, plural(resize->from.value),
+		        resize->to.value);
 	list_each(change, &document->changes)
 		gid_print_change(stream, change);
 	if (options->changes && !document->changes.count && !document->resized.count)

@@ -53,7 +53,8 @@ static void print_netdev(const struct netdev_health *netdev, FILE *stream)
 {
 	fprintf(stream, "%s: carrier ", netdev->name);
 	if (netdev->carrier_down.known)
-		fprintf(stream, "lost %" PRId64 " times", netdev->carrier_down.value);
+		fprintf(stream, "lost %" PRId64 " time%s", netdev->carrier_down.value,
+		        plural(netdev->carrier_down.value));
 	else
 		fputs("changes unknown", stream);
 	if (netdev->link_problem)
@@ -61,7 +62,8 @@ static void print_netdev(const struct netdev_health *netdev, FILE *stream)
 	if (netdev->fec && netdev->fec->active)
 		fprintf(stream, ", FEC %s", netdev->fec->active);
 	if (netdev->fec && netdev->fec->uncorrectable_blocks.known)
-		fprintf(stream, " (%" PRId64 " blocks not correctable)", netdev->fec->uncorrectable_blocks.value);
+		fprintf(stream, " (%" PRId64 " block%s not correctable)", netdev->fec->uncorrectable_blocks.value,
+		        plural(netdev->fec->uncorrectable_blocks.value));
 	if (netdev->pause)
 		print_pause(netdev->pause, stream);
 	if (netdev->qos)
@@ -131,7 +133,7 @@ void health_print(const struct health *health, FILE *stream)
 	list_each(function, &health->functions)
 		fprintf(stream,
 		        "%s: %u interrupt%s, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
-		        function->address, function->interrupts.count, function->interrupts.count == 1 ? "" : "s",
+		        function->address, function->interrupts.count, plural(function->interrupts.count),
 		        function->completions.value, function->remote.value);
 	if (health->reporters.count)
 		fprintf(stream, "%u devlink health reporters\n", health->reporters.count);

@@ -59,8 +59,9 @@ enum monitor_status monitor_print(FILE *stream, const struct host *host, const s
 	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
 	struct finding_counts counts = findings_count(report);
 	enum monitor_status status = status_of(&counts);
-	fprintf(stream, "RDMA %s - %" PRId64 " errors, %" PRId64 " warnings, %u devices", words[status],
-	        counts.errors.value, counts.warnings.value, host->devices.count);
+	fprintf(stream, "RDMA %s - %" PRId64 " error%s, %" PRId64 " warning%s, %u device%s", words[status],
+	        counts.errors.value, plural(counts.errors.value), counts.warnings.value, plural(counts.warnings.value),
+	        host->devices.count, plural(host->devices.count));
 	list_each(finding, &report->findings) {
 		if (finding->severity < SEVERITY_WARNING)
 			continue;

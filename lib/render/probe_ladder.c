@@ -235,7 +235,7 @@ static void say_ladder(const struct out *out, const struct operation *operation,
 		stop = RUNGS;
 	say(out, "\n%s of ", name_of(operation_names, OP_COUNT, operation->opcode));
 	say_num(out, operation->bytes);
-	say(out, " bytes, wr_id ");
+	say(out, " byte%s, wr_id ", plural(operation->bytes.known ? operation->bytes.value : 0));
 	say_num(out, operation->wr_id);
 	say(out, ", QP ");
 	say_num(out, operation->qpn);

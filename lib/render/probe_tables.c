@@ -67,8 +67,8 @@ static void say_histogram(const struct out *out, const struct histogram *histogr
 	int64_t most = 0;
 	list_each(bucket, &histogram->buckets)
 		most = bucket->requests.value > most ? bucket->requests.value : most;
-	say(out, "\nFrom post to completion taken, %" PRId64 " bytes: requests that took at least\n",
-	        histogram->bytes.value);
+	say(out, "\nFrom post to completion taken, %" PRId64 " byte%s: requests that took at least\n",
+	        histogram->bytes.value, plural(histogram->bytes.value));
 	list_each(bucket, &histogram->buckets) {
 		say(out, "  %10s %8" PRId64 " ", format_duration(bucket->from_ns.value, from), bucket->requests.value);
 		say_bar(out, bucket->requests.value, most);
@@ -140,7 +140,7 @@ static void say_buffer(const struct out *out)
 	const struct buffer_facts *buffer = &out->evidence->buffer;
 	if (!buffer->pages.known)
 		return;
-	say(out, "\nBuffer: %" PRId64 " pages", buffer->pages.value);
+	say(out, "\nBuffer: %" PRId64 " page%s", buffer->pages.value, plural(buffer->pages.value));
 	list_each(entry, &buffer->pages_on_node) {
 		say(out, ", ");
 		say_num(out, entry->value);
@@ -164,7 +164,7 @@ static void say_member(const struct out *out, const struct lag_member *member)
 	}
 	say(out, "  ");
 	if (works && member->payload_verified != FLAG_NO) {
-		say(out, "ok, %" PRId64 " requests", member->completed.value);
+		say(out, "ok, %" PRId64 " request%s", member->completed.value, plural(member->completed.value));
 		if (member->latency_ns.known)
 			say(out, ", the last in %s", format_duration(member->latency_ns.value, took));
 	} else {

@@ -312,7 +312,7 @@ static void say_setup(const struct out *out)
 	visit_steps(out, count_step, counts);
 	if (!counts[0] && !counts[1])
 		return;
-	say(out, "\nSet-up: %u steps fine", counts[0]);
+	say(out, "\nSet-up: %u step%s fine", counts[0], plural(counts[0]));
 	if (counts[1])
 		say(out, ", %u not", counts[1]);
 	say(out, "%s\n", counts[1] || out->options->verbose ? ":" : "");

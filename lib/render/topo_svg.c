@@ -452,7 +452,8 @@ static void draw_bond(const struct drawing *drawing, const struct port_netdev *n
 	name.anchor = detail.anchor = "start";
 	svg_box(drawing->file, x, y, BOND_WIDTH, BOND, &style);
 	svg_circle(drawing->file, x + 14, y + 15, 4.5, state_color(netdev->operstate, "up"));
-	snprintf(text, sizeof(text), "%.60s · %u of %u members active", netdev->name, active, bond->members.count);
+	snprintf(text, sizeof(text), "%.60s · %u of %u member%s active", netdev->name, active, bond->members.count,
+	        plural(bond->members.count));
 	svg_text(drawing->file, x + 26, y + 19, BOND_WIDTH - 32, &name, text);
 	snprintf(text, sizeof(text), "%s%s%s", bond->mode ? bond->mode : "mode unknown",
 	        bond->xmit_hash_policy ? " " : "", bond->xmit_hash_policy ? bond->xmit_hash_policy : "");

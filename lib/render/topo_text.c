@@ -201,8 +201,8 @@ static void print_functions(const struct host *host, const struct topo_text_opti
 			        device->roce_lag->port_sel_mode ? ", " : "",
 			        device->roce_lag->port_sel_mode ? device->roce_lag->port_sel_mode : "");
 		if (device->representors.count)
-			fprintf(stream, "%s: switchdev mode, %u representors\n", device->name,
-			        device->representors.count);
+			fprintf(stream, "%s: switchdev mode, %u representor%s\n", device->name,
+			        device->representors.count, plural(device->representors.count));
 	}
 }
 
@@ -212,7 +212,7 @@ static void print_node(const struct numa_node *node, FILE *stream)
 	if (node->package.known)
 		fprintf(stream, "package %d, ", (int)node->package.value);
 	if (node->cpus && *node->cpus)
-		fprintf(stream, "CPUs %s", node->cpus);
+		fprintf(stream, "CPU%s %s", plural_list(node->cpus), node->cpus);
 	else
 		fprintf(stream, "%s", node->cpus ? "no CPUs" : "CPUs unknown");
 	if (node->memory_bytes.known && !node->memory_bytes.value)
@@ -231,11 +231,11 @@ static void print_process(const struct process_facts *process, FILE *stream)
 {
 	if (!process->cpus)
 		return;
-	fprintf(stream, "This process: CPUs %s", process->cpus);
+	fprintf(stream, "This process: CPU%s %s", plural_list(process->cpus), process->cpus);
 	if (process->memory_policy)
 		fprintf(stream, ", memory policy %s", process->memory_policy);
 	if (process->memory_nodes && *process->memory_nodes)
-		fprintf(stream, " on nodes %s", process->memory_nodes);
+		fprintf(stream, " on node%s %s", plural_list(process->memory_nodes), process->memory_nodes);
 	fputc('\n', stream);
 }
 

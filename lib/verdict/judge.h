@@ -137,6 +137,10 @@ bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);
 
 /* ---- tell.c ---- */
 
+/* "the operation" or "all 3 operations". */
+const char *all_operations(struct judge *judge, int64_t count);
+/* That this counter of a filter dropped packets during the run. */
+void tell_dropped(struct judge *judge, const struct counter_change *filter);
 /* "write of 64 bytes", as far as it is known. */
 const char *request_words(struct judge *judge, int opcode, struct num bytes);
 /* Facts for the reader, without any weight. */

@@ -89,8 +89,8 @@ bool rule_queue_full(struct judge *judge)
 	int64_t count = outstanding(judge, refused);
 	if (count < room.value)
 		return false;
-	because(judge, "the send queue holds %" PRId64 " requests, and %" PRId64 " were outstanding when this one came",
-	        room.value, count);
+	because(judge, "the send queue holds %" PRId64 " request%s, and %" PRId64 " %s outstanding when this one came",
+	        room.value, plural(room.value), count, count == 1 ? "was" : "were");
 	because(judge,
 	        "bad_wr names the request with wr_id %" PRId64 "; those before it were submitted, it and those "
 	        "behind it were not",
@@ -276,7 +276,7 @@ bool rule_unacknowledged(struct judge *judge)
 	        notification->events.value, notification->acked.value);
 	bool done = judge->posted && judge->succeeded == judge->posted;
 	if (done)
-		because(judge, "all %u operations had completed successfully before", judge->succeeded);
+		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
 	summarize(judge, "destroying the completion queue waits for events that were not acknowledged");
 	next_step(judge, "call ibv_ack_cq_events() for each event that ibv_get_cq_event() returned");
 	return confirmed(judge, done ? OUTCOME_DEGRADED : OUTCOME_STALLED, LAYER_APPLICATION);

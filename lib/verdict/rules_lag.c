@@ -33,8 +33,8 @@ static void tell_members(struct judge *judge)
 		if (!member->port.known)
 			continue;
 		if (carries(member))
-			because(judge, "member %" PRId64 " of the LAG carried %" PRId64 " requests", member->port.value,
-			        member->completed.value);
+			because(judge, "member %" PRId64 " of the LAG carried %" PRId64 " request%s",
+			        member->port.value, member->completed.value, plural(member->completed.value));
 		else
 			because(judge, "member %" PRId64 " of the LAG did not: %s", member->port.value,
 			        member->wc_status_text                ? member->wc_status_text

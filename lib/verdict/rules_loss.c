@@ -260,10 +260,10 @@ static void tell_patience(struct judge *judge)
 		return;
 	because(judge,
 	        "by its attributes the queue pair gives up after about %s (%" PRId64
-	        " times %s); adaptive retransmission "
+	        " time%s %s); adaptive retransmission "
 	        "makes it shorter, some adapters wait longer",
 	        format_duration(timeout * (local->retry_count.value + 1), all), local->retry_count.value + 1,
-	        format_duration(timeout, each));
+	        plural(local->retry_count.value + 1), format_duration(timeout, each));
 }
 
 /* A filter that counted: what it dropped was on its way to or from this port. */
@@ -274,9 +274,7 @@ static bool judge_filter(struct judge *judge, enum outcome outcome, layer_set ba
 	if (!hit || !filter_matters(endpoint(judge, side)))
 		return false;
 	tell_filters(judge);
-	because(judge, "%s: %s dropped %" PRId64 " packets during the run",
-	        side == SIDE_REMOTE ? "the peer's host" : "this host", hit->name,
-	        difference(hit->after.value, hit->before.value));
+	tell_dropped(judge, hit);
 	summarize(judge, "packets are lost, and a filter of %s drops such packets",
 	        side == SIDE_REMOTE ? "the peer's host" : "this host");
 	next_step(judge, "look at that rule or queueing discipline, and take it away where it is not meant");

@@ -105,8 +105,8 @@ static bool judge_not_ready(struct judge *judge)
 	if (!slow)
 		return judge_counted_not_ready(judge);
 	char took[DURATION_TEXT_SIZE], timer[DURATION_TEXT_SIZE];
-	because(judge, "an operation took %s, about %" PRId64 " times the RNR timer of the peer (%s)",
-	        format_duration(latency_ns(slow), took), rnr_waits(judge, slow),
+	because(judge, "an operation took %s, about %" PRId64 " time%s the RNR timer of the peer (%s)",
+	        format_duration(latency_ns(slow), took), rnr_waits(judge, slow), plural(rnr_waits(judge, slow)),
 	        format_duration(rnr_timer_of_peer(judge), timer));
 	if (!judge->evidence->remote.min_rnr_timer.known)
 		not_observed(
@@ -246,7 +246,7 @@ static bool judge_port_is_down(struct judge *judge)
 	const struct endpoint_facts *end = endpoint(judge, side);
 	if (!is_port_down(end))
 		return false;
-	because(judge, "all %" PRId64 " operations completed successfully", success_count(judge));
+	because(judge, "%s completed successfully", all_operations(judge, success_count(judge)));
 	judge_port_down(judge, OUTCOME_DEGRADED);
 	summarize(judge, "it worked although %s port is %s: over the wire nothing will pass",
 	        side == SIDE_REMOTE ? "the peer's" : "the",
@@ -274,7 +274,7 @@ static bool judge_error_event(struct judge *judge)
 	if (!event)
 		return false;
 	const struct explanation *text = &explain_event(event->event)->text;
-	because(judge, "all %u operations had completed successfully", judge->succeeded);
+	because(judge, "%s had completed successfully", all_operations(judge, judge->succeeded));
 	because(judge, "%s: %s", event->event, text->meaning);
 	summarize(judge, "every request succeeded, and %s of %s says that something broke", event->event,
 	        event->side == SIDE_REMOTE ? "the peer" : "this side");
@@ -375,7 +375,8 @@ bool rule_ok(struct judge *judge)
 		return true;
 	if (!all_succeeded(judge))
 		return false;
-	because(judge, "%" PRId64 " operations completed successfully", success_count(judge));
+	because(judge, "%" PRId64 " operation%s completed successfully", success_count(judge),
+	        plural(success_count(judge)));
 	tell_network(judge);
 	bool whole = judge->evidence->interrupted != FLAG_YES;
 	if (judge->verified && !has_unverified_size(judge)) {

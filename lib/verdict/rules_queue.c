@@ -32,7 +32,8 @@ bool rule_refused(struct judge *judge)
 	if (known)
 		because(judge, "%s", known->text.meaning);
 	if (judge->posted)
-		because(judge, "%u requests before it were posted", judge->posted);
+		because(judge, "%u request%s before it %s posted", judge->posted, plural(judge->posted),
+		        judge->posted == 1 ? "was" : "were");
 	summarize(judge, "the request was refused when it was posted: %s", strerror((int)error));
 	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
 	if (tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is"))
@@ -93,8 +94,8 @@ bool rule_overrun(struct judge *judge)
 	        "make the completion queue at least as deep as the signaled requests that may be outstanding, and take "
 	        "completions sooner");
 	if (entries.known && outstanding > entries.value) {
-		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entries",
-		        outstanding, entries.value);
+		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entr%s",
+		        outstanding, entries.value, entries.value == 1 ? "y" : "ies");
 		summarize(judge, "the completion queue overran: completions were not taken fast enough");
 		return confirmed(judge, outcome, LAYER_APPLICATION);
 	}

@@ -243,7 +243,7 @@ bool rule_control(struct judge *judge)
 		return false;
 	bool worked = judge->succeeded && !judge->pending && !judge->failed;
 	if (worked)
-		because(judge, "all %u operations had completed successfully before", judge->succeeded);
+		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
 	if (judge->verified < judge->succeeded && worked)
 		not_observed(judge, "whether the peer has the right bytes: it did not say so any more");
 	return judge_control(judge, OUTCOME_FAILED);
@@ -390,7 +390,7 @@ bool rule_stuck(struct judge *judge)
 		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
 	}
 	if (done)
-		because(judge, "all %u operations had completed successfully before", judge->succeeded);
+		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
 	bool runs = text_is(stuck->system_call, "running"), outside = runs || text_is(stuck->system_call, "none");
 	const char *call = outside ? NULL : stuck->system_call;
 	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
@@ -424,7 +424,7 @@ bool rule_died(struct judge *judge)
 		return false;
 	because(judge, "the traced process died of signal %" PRId64 " before it was done", died.value);
 	if (judge->succeeded)
-		because(judge, "%u operations had succeeded by then", judge->succeeded);
+		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
 	summarize(judge, "the traced process died of signal %" PRId64, died.value);
 	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
 	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN,

@@ -202,8 +202,8 @@ static bool judge_send_queue(struct judge *judge)
 	if (!is_software(local) || !refused.known || refused.value <= 0)
 		return false;
 	because(judge,
-	        "packets were refused %" PRId64 " times by this host's own network stack: they did not leave the host",
-	        refused.value);
+	        "packets were refused %" PRId64 " time%s by this host's own network stack: they did not leave the host",
+	        refused.value, plural(refused.value));
 	summarize(judge, "this host's network stack does not take the packets");
 	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
 	                 "ruleset, tc -s "

@@ -17,6 +17,19 @@ static bool tells_something(const struct counter_change *counter, const struct c
 	       counter->after.value > counter->before.value;
 }
 
+const char *all_operations(struct judge *judge, int64_t count)
+{
+	const char *text = count == 1 ? NULL : arena_printf(judge->arena, "all %" PRId64 " operations", count);
+	return text ? text : "the operation";
+}
+
+void tell_dropped(struct judge *judge, const struct counter_change *filter)
+{
+	int64_t dropped = difference(filter->after.value, filter->before.value);
+	because(judge, "%s: %s dropped %" PRId64 " packet%s during the run",
+	        filter->side == SIDE_REMOTE ? "the peer's host" : "this host", filter->name, dropped, plural(dropped));
+}
+
 void tell_counters(struct judge *judge)
 {
 	enum { LINES_LIMIT = 8 };
@@ -26,9 +39,7 @@ void tell_counters(struct judge *judge)
 		if (!tells_something(counter, meaning) || lines++ >= LINES_LIMIT)
 			continue;
 		if (meaning->kind == COUNTER_FILTER) {
-			because(judge, "%s: %s dropped %" PRId64 " packets during the run",
-			        counter->side == SIDE_REMOTE ? "the peer's host" : "this host", counter->name,
-			        difference(counter->after.value, counter->before.value));
+			tell_dropped(judge, counter);
 			continue;
 		}
 		/* Port-wide: only a quiet baseline makes the change ours, and even then other traffic may have begun.
@@ -70,8 +81,9 @@ static const char *said(enum flag value, const char *yes, const char *no)
 const char *request_words(struct judge *judge, int opcode, struct num bytes)
 {
 	const char *name = opcode > OP_UNKNOWN && opcode < OP_COUNT ? operation_names[opcode] : "request";
-	const char *text =
-	        bytes.known ? arena_printf(judge->arena, "%s of %" PRId64 " bytes", name, bytes.value) : NULL;
+	const char *text = bytes.known ? arena_printf(judge->arena, "%s of %" PRId64 " byte%s", name, bytes.value,
+	                                         plural(bytes.value))
+	                               : NULL;
 	return text ? text : name;
 }
 
@@ -186,7 +198,8 @@ bool tell_foreign(struct judge *judge)
 	struct num foreign = judge->evidence->foreign_completions;
 	if (!foreign.known || foreign.value <= 0)
 		return false;
-	because(judge, "%" PRId64 " completions were taken that belong to no request of this run", foreign.value);
+	because(judge, "%" PRId64 " completion%s taken that belong%s to no request of this run", foreign.value,
+	        foreign.value == 1 ? " was" : "s were", foreign.value == 1 ? "s" : "");
 	tell_unclaimed(judge);
 	next_step(judge, "compare the versions of firmware and provider library, and look for PCIe errors");
 	return true;
@@ -255,8 +268,8 @@ static void tell_buffer(struct judge *judge)
 	if (distant > 0 && !buffer->requested_node.known)
 		report_finding(judge->report, "probe-buffer-distant", SEVERITY_INFO,
 		        judge->evidence->local.device ? judge->evidence->local.device : "host",
-		        "%" PRId64 " pages of the buffer are not on node %" PRId64 " of the adapter", distant,
-		        node.value);
+		        "%" PRId64 " page%s of the buffer %s not on node %" PRId64 " of the adapter", distant,
+		        plural(distant), distant == 1 ? "is" : "are", node.value);
 }
 
 /* Where no rule named an observation that is missing: what would clear or convict each layer that is left. */

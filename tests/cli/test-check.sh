@@ -81,7 +81,7 @@ like "$("$RDMADIAG" check --from "$dir/gpus")" "the memory of 7 GPUs as a dma-bu
 # A device whose ports cannot be looked at is not a healthy one.
 mkdir -p "$dir/blind/sys/class/infiniband/mlx5_0/ports/1"
 status_is 3 "a device of which nothing is known" "$RDMADIAG" check --from "$dir/blind"
-like "$errors" "nothing could be checked: no state of the . ports of 1 devices" "is no healthy one"
+like "$errors" "nothing could be checked: no state of the 1 port of 1 device is known" "is no healthy one"
 status_is 3 "--nagios: nothing known" "$RDMADIAG" check --nagios --from "$dir/blind"
 like "$output" "^RDMA UNKNOWN - nothing could be checked" "is unknown"
 
@@ -128,4 +128,7 @@ warning link_downed rose by 1 in 4 s: the link went down or came up ['1', '2'];"
 ok "the document fits its schema" "$here/../schema/validate" "$RDMADIAG" "$dir/check.json"
 is "$(python3 -c 'import json,sys; print([f["severity"] for f in json.load(open(sys.argv[1]))["findings"]][0])' "$dir/check.json")" \
 	warning "the worst is first"
+# What was counted, in all that the described machines make it say.
+is "$(grep -rhE '(^|[ (])1 [a-z]+[^s]s( |,|;|\)|$)|(nodes|CPUs) [0-9]+([;(]|, |$)|node [0-9]+[,-][0-9]' "$here/../golden" --include=*.txt |
+	grep -v 'index 1 was found first')" "" "one is one, and more are more"
 done_testing
