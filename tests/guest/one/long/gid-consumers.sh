@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gid --explain beside the programs themselves: the index that perftest prints and the GID that rdma_cm takes.
+# gid --explain beside the programs themselves: the index that perftest prints, the one that UCX logs, and the GID that
+# rdma_cm takes.
 . tests/guest/lib.sh
 . tests/guest/evaluate.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
@@ -50,11 +51,41 @@ version=$(ib_write_bw --version 2>&1 | sed -n 's/.*Version: *6[.]0*\([0-9]*\).*/
 [ "${version:-99}" -gt 28 ] || old_perftest=yes
 diag "perftest 6.${version:-?}"
 
+ucx_minor=
+if command -v ucx_info >/dev/null; then
+	ucx_minor=$(ucx_info -v | sed -n 's/.*[Vv]ersion:* *1[.]\([0-9]*\).*/\1/p' | head -n 1)
+	diag "UCX 1.${ucx_minor:-?}"
+fi
+
 compare_perftest() {
 	local expected
 	expected=$(expected_of_perftest)
 	diag "$1: $(choice perftest)"
 	is "$(perftest_index)" "$expected" "perftest: $1"
+}
+
+# ucx_index - of the installed UCX, which opens every interface of the device to describe it; none: it leaves it out
+ucx_index() {
+	UCX_LOG_LEVEL=debug timeout 60 ucx_info -d 2>&1 |
+		sed -n 's/.*rxe0:1 using gid_index[ =]\([0-9]*\).*/\1/p' | head -n 1 | grep . || echo None
+}
+
+# Up to 1.20 UCX had another rule, which the reason tells where it leads elsewhere.
+expected_of_ucx() {
+	local text former
+	text=$(choice ucx)
+	former=$(sed -n 's/.*up to 1.20: \([0-9]*\).*/\1/p' <<<"$text")
+	if [ -n "$former" ] && [ "$ucx_minor" -le 20 ]; then
+		echo "$former"
+	else
+		echo "${text%% *}"
+	fi
+}
+
+compare_ucx() {
+	[ -n "$ucx_minor" ] || return
+	diag "$1: $(choice ucx)"
+	is "$(ucx_index)" "$(expected_of_ucx)" "UCX: $1"
 }
 
 # cm_listens PID - it has an id of rdma_cm that listens
@@ -86,10 +117,12 @@ wait_carrier nic0
 rxe_add rxe0 nic0
 gids_follow rxe0 nic0
 compare_perftest "link-local only"
+compare_ucx "link-local only"
 while read -r action address description; do
 	ip addr "$action" "$address" dev nic0
 	gids_follow rxe0 nic0
 	compare_perftest "$description" </dev/null
+	compare_ucx "$description" </dev/null
 done <<-'CHANGES'
 	add 2001:db8::1/64 link-local and routable IPv6
 	add 169.254.9.9/16 IPv4 link-local

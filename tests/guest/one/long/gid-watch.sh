@@ -2,29 +2,10 @@
 # SPDX-License-Identifier: MIT
 # gid --watch: a line for each change, and a clean end.
 . tests/guest/lib.sh
+. tests/guest/watch-lib.sh
 RDMADIAG=${RDMADIAG:-build/rdmadiag}
 # Nothing is given up because the machine below is busy.
 export RDMADIAG_CALL_TIMEOUT_MS=60000 RDMADIAG_TIMEOUT_MS=120000
-
-log=/tmp/watch.log
-
-# shellcheck disable=SC2317 # called by wait_for
-# said PATTERN
-said() {
-	grep -Eq "$1" "$log"
-}
-
-# shellcheck disable=SC2317 # called by wait_for
-# The devices are opened for their events after the first look: from then on a change is one.
-watching() {
-	opens "${1:-1}"
-}
-
-# opens N - that many devices are open
-# shellcheck disable=SC2317 # called by wait_for
-opens() {
-	[ "$(find "/proc/$pid/fd" -lname '/dev/infiniband/uverbs*' 2>/dev/null | wc -l)" -eq "$1" ]
-}
 
 # shellcheck disable=SC2317 # called by wait_for
 is_gone() {

@@ -13,6 +13,8 @@ ip link add link d1 name mv1 type macvlan mode bridge
 ip link set mv1 netns pod
 ip -n pod link set lo up
 ip -n pod link set mv1 up
+ip -n pod addr add 192.0.2.1/24 dev mv1
+gids_follow rxe1 192.0.2.1
 outside=$RDMADIAG
 inside() {
 	RDMADIAG=inside_pod topo "$@"
@@ -26,7 +28,10 @@ holds "the devices are seen" "[x['name'] for x in d['devices']] == ['rxe0', 'rxe
 holds "RDMA devices are shared between namespaces" "d['rdma_netns_mode'] == 'shared'"
 holds "a netdev of another namespace is not taken for one of this" "port('rxe0')['netdevs'] == []"
 holds "which is said" "'namespace' in finding('port-without-netdev', 'rxe0/1')['message']"
-holds "a macvlan whose parent is elsewhere is not the port's netdev either" "port('rxe1')['netdevs'] == []"
+holds "a macvlan whose parent is elsewhere is not the port's netdev" "names('rxe1', 'port') == []"
+holds "but is told to stand on it: its GIDs are in the table" "names('rxe1', 'above') == ['mv1']"
+inside mv1
+holds "and stands for the device" "[x['name'] for x in d['devices']] == ['rxe1']"
 inside rxe0/1
 holds "one port of one device" "[(x['name'], len(x['ports'])) for x in d['devices']] == [('rxe0', 1)]"
 inside rxe0/2
