@@ -280,11 +280,18 @@ install: all
 	$(Q)for example in $(EXAMPLES); do to=$(DESTDIR)$(DOCDIR)/examples/$${example##*/}; \
 		sed 's|/usr/bin/rdmadiag|$(BINDIR)/rdmadiag|' $$example >$$to && chmod 644 $$to || exit 1; done
 
+# Others install there too: what is empty is taken away, but not what a system has from the beginning.
+ifneq ($(DESTDIR)$(filter-out /usr /usr/local,$(PREFIX)),)
+SHARED_DIRECTORIES := $(BINDIR) $(sort $(foreach page,$(MAN_PAGES),$(MANDIR)/man$(patsubst .%,%,$(suffix $(page))))) $(MANDIR) \
+	$(ZSHCOMPDIR) $(ZSHCOMPDIR)/.. $(BASHCOMPDIR) $(BASHCOMPDIR)/.. $(DOCDIR)/.. $(DATADIR) $(PREFIX)
+else
+SHARED_DIRECTORIES := $(BASHCOMPDIR) $(BASHCOMPDIR)/..
+endif
 uninstall:
 	$(Q)rm -f $(DESTDIR)$(BINDIR)/rdmadiag $(DESTDIR)$(BASHCOMPDIR)/rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
 	$(Q)rm -f $(foreach page,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
 	$(Q)rm -f $(addprefix $(DESTDIR)$(DOCDIR)/,$(notdir $(DOCUMENTS)) $(addprefix examples/,$(notdir $(EXAMPLES))))
-	$(Q)for own in $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR); do [ ! -d $$own ] || \
+	$(Q)for own in $(abspath $(addprefix $(DESTDIR),$(DOCDIR)/examples $(DOCDIR) $(SHARED_DIRECTORIES))); do [ ! -d $$own ] || \
 		rmdir --ignore-fail-on-non-empty $$own; done
 
 # A Debian package of this build: $(O)/rdmadiag_VERSION_ARCHITECTURE.deb

@@ -33,8 +33,12 @@ for command in $("$RDMADIAG" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
 done
 status_is 0 "make uninstall" of_build uninstall PREFIX=/usr DESTDIR="$dir/root"
 is "$(files "$dir/root")" "" "leaves no file"
-not_ok "nor its own directory" test -e "$dir/root/usr/share/doc/rdmadiag"
+is "$(find "$dir/root" -mindepth 1)" "" "nor a directory"
 status_is 0 "make uninstall again" of_build uninstall PREFIX=/usr DESTDIR="$dir/root"
+of_build install PREFIX="$dir/own"
+touch "$dir/own/share/man/man8/other.8"
+status_is 0 "without DESTDIR" of_build uninstall PREFIX="$dir/own"
+is "$(find "$dir/own" -type d -empty; find "$dir/own" -type f)" "$dir/own/share/man/man8/other.8" "what others have there stays"
 
 # ---- the examples
 status_is 0 "make install elsewhere" of_build install PREFIX=/opt/rdma DESTDIR="$dir/elsewhere"
@@ -73,6 +77,7 @@ if [ -n "${RDMADIAG_SANITIZED-}" ] || ! command -v dpkg-shlibdeps >/dev/null; th
 fi
 cp "$build/rdmadiag" "$dir/"
 status_is 0 "make deb" of_build deb O="$dir"
+is "$errors" "" "without a warning"
 package=$(tail -n 1 <<<"$output")
 is "${package##*/}" "rdmadiag_${version}_$(dpkg --print-architecture).deb" "its name"
 is "$(dpkg-deb -f "$package" Version)" "$version" "the version of the one place"
