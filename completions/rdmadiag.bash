@@ -12,15 +12,28 @@ _rdmadiag_options() {
 	"$@" --help 2>/dev/null | sed -n 's/^  \{1,6\}\(-[a-zA-Z]\)\{0,1\},\{0,1\} *\(--[a-z-]*\).*/\1 \2/p'
 }
 
-_rdmadiag_devices() {
-	local device
-	for device in "${SYSFS_PATH:-/sys}"/class/infiniband/*; do
-		[ -e "$device" ] && echo "${device##*/}"
+# _rdmadiag_snapshot: what --from names on the command line
+_rdmadiag_snapshot() {
+	local i at
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == --from=?* ]] && printf '%s\n' "${COMP_WORDS[i]#--from=}"
+		[ "${COMP_WORDS[i]}" = --from ] || continue
+		at=$((i + 1))
+		[ "${COMP_WORDS[at]}" = = ] && at=$((at + 1)) # readline breaks words there
+		[ "$at" -lt "$COMP_CWORD" ] && printf '%s\n' "${COMP_WORDS[at]}"
 	done
 }
 
+# _rdmadiag_ports PROGRAM: DEV/PORT of this host, or of a snapshot
 _rdmadiag_ports() {
-	local port
+	local port snapshot
+	snapshot=$(_rdmadiag_snapshot)
+	if [ -n "$snapshot" ]; then
+		# readline gives a tilde as it was typed
+		"$1" check --prom - --from "${snapshot/#\~\//$HOME/}" 2>/dev/null |
+			sed -n 's|^rdmadiag_port_active{device="\([^"]*\)",port="\([0-9]*\)".*|\1/\2|p'
+		return
+	fi
 	for port in "${SYSFS_PATH:-/sys}"/class/infiniband/*/ports/*; do
 		[ -e "$port" ] || continue
 		port=${port#"${SYSFS_PATH:-/sys}"/class/infiniband/}
@@ -28,11 +41,24 @@ _rdmadiag_ports() {
 	done
 }
 
+_rdmadiag_devices() {
+	_rdmadiag_ports "$1" | sed 's|/[0-9]*$||' | uniq
+}
+
+# What can be explained; a word without its kind is enough where one is typed already.
+_rdmadiag_explained() {
+	"$1" explain --list 2>/dev/null | if [[ -n $2 && $2 != *:* ]]; then
+		sed -E 'p; /^(vendor|errno):/d; s/^[a-z]+://'
+	else
+		cat
+	fi
+}
+
 # The words of an option's argument; fails where it takes none that is known.
 _rdmadiag_argument() {
 	case $1 in
 	--color) echo "auto always never" ;;
-	-d | --device | --target-device) _rdmadiag_devices && _rdmadiag_ports ;;
+	-d | --device | --target-device) _rdmadiag_devices "$2" && _rdmadiag_ports "$2" ;;
 	--op) echo "write write-imm send read" ;;
 	--api) echo "post wr" ;;
 	--wait) echo "poll event" ;;
@@ -42,7 +68,7 @@ _rdmadiag_argument() {
 	--cqs | --pds) echo "1 2" ;;
 	--severity) echo "info warning error" ;;
 	--only | --ignore) "$2" explain --list 2>/dev/null | sed -n 's/^finding://p' ;;
-	--expect-down) _rdmadiag_ports ;;
+	--expect-down) _rdmadiag_ports "$2" ;;
 	*) return 1 ;;
 	esac
 }
@@ -65,7 +91,11 @@ _rdmadiag() {
 		word=${word#*=}
 	fi
 	if words=$(_rdmadiag_argument "$previous" "$program"); then
-		:
+		# a list: what stands in front of its last word stays
+		if [[ $previous =~ ^(--only|--ignore)$ && $word == *,* ]]; then
+			prefix=$prefix${word%,*},
+			word=${word##*,}
+		fi
 	elif [[ $previous =~ ^(--from|--judge|--diff|--trace|--svg|--prom|-o|--output)$ ]]; then
 		mapfile -t COMPREPLY < <(compgen -P "$prefix" -f -- "$word")
 		return
@@ -74,13 +104,12 @@ _rdmadiag() {
 	else
 		case $command in
 		'') words=$commands ;;
-		topo) words=$(_rdmadiag_devices) ;;
-		gid) words=$(_rdmadiag_devices && _rdmadiag_ports) ;;
+		topo | gid) words=$(_rdmadiag_devices "$program" && _rdmadiag_ports "$program") ;;
 		compare | capture)
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return
 			;;
-		explain) words=$("$program" explain --list 2>/dev/null) ;;
+		explain) words=$(_rdmadiag_explained "$program" "$word") ;;
 		schema) words=$("$program" schema --help 2>/dev/null | sed -n 's/.* document: \(.*\)\.$/\1/p' | sed 's/,\| or / /g') ;;
 		*) words= ;;
 		esac

@@ -32,9 +32,12 @@ complete_words() {
 	zsh -f -c '. "$1"/functions "${@[3,-1]}"; . "$2"' zsh "$tree" "$completion" rdmadiag "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
 }
 
+of_machine() { "$RDMADIAG" gid -j --from "$tree/machine" | python3 -c 'import json, sys
+tables = json.load(sys.stdin)["tables"]
+print(*dict.fromkeys(t["device"] for t in tables), *(t["device"] + "/" + str(t["port"]) for t in tables))'; }
 is "$(complete_words to)" "topo" "a command"
-is "$(complete_words topo mlx)" "mlx5_0" "a device"
-is "$(complete_words topo -j mlx)" "mlx5_0" "a device after an option"
+is "$(complete_words topo mlx)" "mlx5_0 mlx5_0/1 mlx5_0/2" "a device and its ports"
+is "$(complete_words topo -j rx)" "rxe0 rxe0/1" "a device after an option"
 is "$(complete_words gid mlx5_0/)" "mlx5_0/1 mlx5_0/2" "ports"
 is "$(complete_words probe -d rx)" "rxe0 rxe0/1" "a device as argument of an option"
 is "$(complete_words topo --color a)" "auto always" "words of an option"
@@ -43,6 +46,12 @@ is "$(complete_words check --only gid-st)" "gid-stale" "a finding"
 is "$(complete_words check --expect-down mlx5_0/)" "mlx5_0/1 mlx5_0/2" "a port that is meant to be down"
 is "$(complete_words probe --drill li)" "list" "the list of drills"
 like " $(complete_words probe --drill '') " " bad-rkey " "drills"
+"$here/../machines/make-snapshot" g22-two-of-256 "$tree/machine" >/dev/null
+is "$(complete_words topo --from "$tree/machine" ro)" "$(of_machine)" "devices of a snapshot"
+is "$(complete_words --from="$tree/machine" gid ro)" "$(of_machine)" "and with --from in one word"
+is "$(complete_words check --only gid-none,gid-st)" "gid-stale" "the second of a list"
+is "$(complete_words explain port-fl)" "port-flapping" "a finding without its kind"
+is "$(complete_words explain platf)" "platform" "a layer"
 is "$(complete_words schema c)" "check compare capture" "documents"
 is "$(complete_words explain finding:gid-st)" "finding:gid-stale" "what can be explained"
 is "$(complete_words check --prom '')" "FILES" "a file"
@@ -94,7 +103,9 @@ os.waitpid(pid, 0)
 PYTHON
 }
 is "$(at_prompt 'rdmadiag to')" "rdmadiag topo " "a prompt: a command"
-is "$(at_prompt 'rdmadiag topo mlx')" "rdmadiag topo mlx5_0 " "a prompt: a device"
+is "$(at_prompt 'rdmadiag topo mlx')" "rdmadiag topo mlx5_0" "a prompt: a device, or one of its ports"
 is "$(at_prompt 'rdmadiag check --expect-d')" "rdmadiag check --expect-down " "a prompt: an option"
+is "$(at_prompt 'rdmadiag check --only gid-none,gid-st')" "rdmadiag check --only gid-none,gid-stale " "a prompt: the second of a list"
+is "$(at_prompt 'rdmadiag explain port-fl')" "rdmadiag explain port-flapping " "a prompt: a finding without its kind"
 is "$(at_prompt 'rdmadiag check --only=gid-st')" "rdmadiag check --only=gid-stale " "a prompt: an argument behind ="
 done_testing

@@ -20,9 +20,12 @@ complete_words() {
 	echo "${COMPREPLY[*]}"
 }
 
+of_machine() { "$RDMADIAG" gid -j --from "$tree/machine" | python3 -c 'import json, sys
+tables = json.load(sys.stdin)["tables"]
+print(*dict.fromkeys(t["device"] for t in tables), *(t["device"] + "/" + str(t["port"]) for t in tables))'; }
 is "$(complete_words to)" "topo" "a command"
-is "$(complete_words topo mlx)" "mlx5_0" "a device"
-is "$(complete_words topo -j mlx)" "mlx5_0" "a device after an option"
+is "$(complete_words topo mlx)" "mlx5_0 mlx5_0/1 mlx5_0/2" "a device and its ports"
+is "$(complete_words topo -j rx)" "rxe0 rxe0/1" "a device after an option"
 is "$(complete_words gid mlx5_0/)" "mlx5_0/1 mlx5_0/2" "ports"
 is "$(complete_words probe -d rx)" "rxe0 rxe0/1" "a device as argument of an option"
 is "$(complete_words topo --color a)" "auto always" "words of an option"
@@ -31,6 +34,13 @@ is "$(complete_words topo --color = a)" "auto always" "and as readline breaks it
 is "$(complete_words topo --color =)" "auto always never" "with nothing of it yet"
 is "$(complete_words check --only gid-st)" "gid-stale" "a finding"
 is "$(complete_words check --expect-down mlx5_0/)" "mlx5_0/1 mlx5_0/2" "a port that is meant to be down"
+"$here/../machines/make-snapshot" g22-two-of-256 "$tree/machine" >/dev/null
+is "$(complete_words topo --from "$tree/machine" ro)" "$(of_machine)" "devices of a snapshot"
+is "$(complete_words --from="$tree/machine" gid ro)" "$(of_machine)" "and with --from in one word"
+is "$(complete_words check --only gid-none,gid-st)" "gid-none,gid-stale" "the second of a list"
+is "$(complete_words explain port-fl)" "port-flapping" "a finding without its kind"
+is "$(complete_words explain platf)" "platform" "a layer"
+is "$(complete_words topo --from = "$tree/machine" ro)" "$(of_machine)" "and as readline breaks it"
 is "$(complete_words schema c)" "check compare capture" "documents"
 is "$(COMP_WORDBREAKS=' ' complete_words explain finding:gid-st)" "finding:gid-stale" "what can be explained"
 is "$(COMP_WORDBREAKS=' :' complete_words explain finding:gid-st)" "gid-stale" "behind a colon that breaks words"
