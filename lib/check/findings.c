@@ -36,8 +36,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-netdev-down", SEVERITY_INFO, "the netdev of the GIDs is down", NULL },
 	{ "gid-none", SEVERITY_WARNING, "the port has no GID in this network namespace",
 	        "info where it is that of a member of a bond which another one stands in for, or of a virtual function "
-	        "whose "
-	        "netdev was given away" },
+	        "or "
+	        "device that others have while something else works here" },
 	{ "gid-roce-v1-only", SEVERITY_WARNING, "the port has RoCE v1 GIDs only, which no router forwards", NULL },
 	{ "gid-same-on-ports", SEVERITY_WARNING, "two ports have the same GID, each of its own netdev", NULL },
 	{ "gid-same-subnet", SEVERITY_WARNING,

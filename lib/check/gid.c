@@ -7,6 +7,7 @@
 #include "gid/choose.h"
 #include "source/join.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct table_check {
 	struct host *host;
 	struct report *report;
 	struct gid_port port;
+	bool others_work; /* a port has a GID that may be used here */
 	char subject[SUBJECT_SIZE];
 };
 
@@ -249,10 +251,16 @@ static bool check_own_netdev(const struct table_check *check)
 	return true;
 }
 
-/* A VF whose PF is to be seen, but not its netdev: that is in a container, which is what it was made for. */
-static bool is_given_away(const struct rdma_device *device)
+/*
+ * A VF whose PF is to be seen, but not its netdev, is in a container: what it was made for. A device whose node was not
+ * passed into this container is not meant for it. That is said where something else works here, else it is the fault.
+ */
+static bool is_for_others(const struct table_check *check)
 {
-	return device && device->function.kind == FUNCTION_VF && device->function.parent;
+	const struct rdma_device *device = check->port.table->rdma;
+	if (!device || !check->others_work)
+		return false;
+	return (device->function.kind == FUNCTION_VF && device->function.parent) || device->uverbs.refused == -ENOENT;
 }
 
 static void check_none(const struct table_check *check, const struct counts *counts)
@@ -268,7 +276,7 @@ static void check_none(const struct table_check *check, const struct counts *cou
 		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but has %s in this network namespace",
 		        check->port.count ? "only stale GIDs" : "no GID");
-	if (finding && is_given_away(check->port.table->rdma))
+	if (finding && is_for_others(check))
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
 	report_advice(finding,
@@ -332,11 +340,25 @@ static void check_full(const struct table_check *check)
 	report_advice(finding, "remove addresses or netdevs that are not needed on this port");
 }
 
-void check_gid(struct host *host, const struct gid_document *document)
+static bool has_usable(const struct host *host, const struct gid_document *document)
 {
 	list_each(table, &document->tables) {
+		struct gid_port port = gid_port_of(host, document, table);
+		if (count_entries(&port).usable)
+			return true;
+	}
+	return false;
+}
+
+void check_gid(struct host *host, const struct gid_document *document)
+{
+	bool works = has_usable(host, document);
+	list_each(table, &document->tables) {
 		struct table_check check = {
-			.host = host, .report = &host->report, .port = gid_port_of(host, document, table)
+			.host = host,
+			.report = &host->report,
+			.port = gid_port_of(host, document, table),
+			.others_work = works,
 		};
 		snprintf(check.subject, sizeof(check.subject), "%s/%" PRId64, table->device, table->port.value);
 		for (uint32_t i = 0; i < check.port.count; i++) {

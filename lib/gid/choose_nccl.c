@@ -129,6 +129,8 @@ static void reject(
 		gid_reject(arena, choice, entry, "outside NCCL_IB_ADDR_RANGE");
 	else if (!is_valid(entry))
 		gid_reject(arena, choice, entry, "link-local");
+	else if (!entry->type)
+		gid_reject(arena, choice, entry, "its type cannot be read");
 	else if (version_of(entry) != wish->version)
 		gid_reject(arena, choice, entry, "RoCE v%d, wanted is v%" PRId64 " (NCCL_IB_ROCE_VERSION_NUM)",
 		        version_of(entry), wish->version);

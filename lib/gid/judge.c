@@ -253,7 +253,8 @@ static int find_same(const struct judge *judge, uint32_t at)
 		if (!index)
 			return -ENOMEM;
 		*index = other->index;
-		if (other->type != entry->type || duplicate)
+		/* Of a kernel that tells no types they may be RoCE v1 and v2. */
+		if (other->type != entry->type || !entry->type || duplicate)
 			continue;
 		duplicate = true;
 		if (entry->state == GID_STATE_OK)

@@ -12,6 +12,7 @@
 #include "gid/address.h"
 #include "gid/subnet.h"
 #include "source/collect.h"
+#include "source/rdma_sysfs.h"
 #include "source/sysfs.h"
 #include "source/verbs.h"
 
@@ -88,6 +89,7 @@ struct reader {
 	enum transport transport;
 	char subject[TEXT_SIZE];
 	const struct strings *cm_devices; /* names below configfs's rdma_cm */
+	bool *uverbs_listed;              /* their uverbs devices were looked for once */
 };
 
 static int begin_table(struct reader *reader, struct port *port, enum gid_source source)
@@ -364,6 +366,18 @@ static int read_from_verbs(struct reader *reader, const struct gid_read_options 
 
 /* ---- all devices ---- */
 
+/* Whether one that verbs did not open was given to this container; a brief look has not asked. */
+static void read_access(struct reader *reader)
+{
+	struct uverbs *uverbs = &reader->device->uverbs;
+	if (uverbs->accessible || uverbs->reason)
+		return;
+	if (!uverbs->path && !*reader->uverbs_listed)
+		rdma_sysfs_uverbs(reader->origin, reader->host);
+	*reader->uverbs_listed = true;
+	rdma_sysfs_access(reader->origin, reader->host, reader->device);
+}
+
 static int read_device(struct reader *reader, const struct gid_read_options *options)
 {
 	struct error error = { 0 };
@@ -371,6 +385,8 @@ static int read_device(struct reader *reader, const struct gid_read_options *opt
 	int result = options->source == GID_SOURCE_SYSFS ? 1 : read_from_verbs(reader, options, &error);
 	if (result <= 0)
 		return result;
+	if (options->source != GID_SOURCE_SYSFS)
+		read_access(reader);
 	if (options->source != GID_SOURCE_VERBS)
 		return read_from_sysfs(reader, options);
 	report_missing(&reader->host->report, "entries", reader->device->name, error.code, "%s", error.text);
@@ -381,6 +397,7 @@ int gid_read(
         struct origin *origin, struct host *host, const struct gid_read_options *options, struct gid_document *document)
 {
 	int result = 0;
+	bool uverbs_listed = false;
 	struct strings cm_devices = { 0 };
 	origin_about(origin, "host");
 	origin_list(origin, host->arena, "sys/kernel/config/rdma_cm", &cm_devices); /* usually there is none */
@@ -391,6 +408,7 @@ int gid_read(
 			.document = document,
 			.device = host->devices.items[i],
 			.cm_devices = &cm_devices,
+			.uverbs_listed = &uverbs_listed,
 		};
 		if (!options->device || options->device == reader.device)
 			result = read_device(&reader, options);
