@@ -19,6 +19,7 @@
 #include "source/collect.h"
 #include "source/verbs.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -312,8 +313,10 @@ static int set_severity(const struct command *command, const char *word, enum se
 static int set_interval(const struct command *command, const char *text, double *seconds)
 {
 	char *end;
-	*seconds = strtod(text, &end);
-	if (end != text && !*end && *seconds > 0 && *seconds <= INTERVAL_LIMIT)
+	/* strtod(3) takes more: blanks, signs, exponents, "inf". */
+	bool plain = isdigit((unsigned char)*text) && !text[strspn(text, "0123456789.")];
+	*seconds = plain ? strtod(text, &end) : 0;
+	if (plain && !*end && *seconds > 0 && *seconds <= INTERVAL_LIMIT)
 		return 0;
 	return usage_error(command, "--interval: '%s' is no number of seconds", text);
 }

@@ -13,6 +13,9 @@
 int parse_number(const char *text, int base, int64_t *value)
 {
 	char *end;
+	/* strtoll(3) takes blanks and a plus in front, which no file of the kernel has and nobody types on purpose. */
+	if (!isalnum((unsigned char)*text) && *text != '-')
+		return -EINVAL;
 	errno = 0;
 	long long parsed = strtoll(text, &end, base);
 	if (errno == ERANGE)

@@ -103,10 +103,15 @@ static void print_turns(const char *priority, const struct vl_weight_list *turns
 	}
 }
 
+static bool says_something(const struct port_health *port)
+{
+	return port->sm_sl.known || port->sl_to_vl.count || port->default_tos.known || port->traffic_class.known ||
+	       port->counters.count;
+}
+
 static void print_port(const struct port_health *port, FILE *stream)
 {
-	if (!port->sm_sl.known && !port->sl_to_vl.count && !port->default_tos.known && !port->traffic_class.known &&
-	        !port->counters.count)
+	if (!says_something(port))
 		return;
 	fprintf(stream, "%s/%" PRId64 ": of the RDMA port", port->device, port->number.value);
 	if (port->sm_sl.known)
@@ -124,8 +129,39 @@ static void print_port(const struct port_health *port, FILE *stream)
 	fputc('\n', stream);
 }
 
-void health_print(const struct health *health, FILE *stream)
+/* Of a device that has no line of its own. */
+static bool has_line(const struct host *host, const struct rdma_device *device)
 {
+	list_each(function, &host->health->functions)
+		if (device->pci && function->pci == device->pci)
+			return true;
+	list_each(port, &host->health->ports)
+		if (!strcmp(port->device, device->name) && says_something(port))
+			return true;
+	list_each(port, &device->ports)
+		for (uint32_t i = 0; i < port->netdevs.count; i++)
+			list_each(netdev, &host->health->netdevs)
+				if (port->netdevs.items[i]->netdev &&
+				        !strcmp(netdev->name, port->netdevs.items[i]->netdev->name))
+					return true;
+	return false;
+}
+
+static void print_nothing(const struct host *host, const struct rdma_device *device, FILE *stream)
+{
+	uint32_t netdevs = 0;
+	list_each(port, &device->ports)
+		netdevs += port->netdevs.count;
+	fprintf(stream, "%s: no interrupts, quality of service or wire: %s\n", device->name,
+	        netdevs && !device->pci            ? "it is no PCI function, and none of its netdevs has hardware"
+	        : !device->pci                     ? "it is no PCI function, and no netdev of it is here"
+	        : host->report.not_collected.count ? "what was asked for did not answer, see below"
+	                                           : "the kernel has nothing of them for this device");
+}
+
+void health_print(const struct host *host, FILE *stream)
+{
+	const struct health *health = host->health;
 	list_each(netdev, &health->netdevs)
 		print_netdev(netdev, stream);
 	list_each(port, &health->ports)
@@ -136,5 +172,9 @@ void health_print(const struct health *health, FILE *stream)
 		        function->address, function->interrupts.count, plural(function->interrupts.count),
 		        function->completions.value, function->remote.value);
 	if (health->reporters.count)
-		fprintf(stream, "%u devlink health reporters\n", health->reporters.count);
+		fprintf(stream, "%u devlink health reporter%s\n", health->reporters.count,
+		        plural(health->reporters.count));
+	list_each(device, &host->devices)
+		if (!has_line(host, device))
+			print_nothing(host, device, stream);
 }

@@ -259,7 +259,7 @@ int topo_print(const struct host *host, const struct topo_text_options *options,
 	print_process(&host->process, stream);
 	if (host->health) {
 		fputc('\n', stream);
-		health_print(host->health, stream);
+		health_print(host, stream);
 	}
 	if (host->report.findings.count) {
 		fputc('\n', stream);

@@ -9,9 +9,13 @@
 
 struct staging {
 	char path[PATH_MAX - 128]; /* empty: none */
+	int lock;                  /* of the directory: who has it locked lives */
 };
 
-/* Makes it below TMPDIR or /tmp, for its owner only. 0 or negative errno with `error`. */
+/*
+ * Makes it below TMPDIR or /tmp, for its owner only, and removes those that a killed process left there. 0 or negative
+ * errno with `error`.
+ */
 int staging_new(struct staging *staging, struct error *error);
 /* "PATH/name" in memory of the caller. */
 void staging_path(const struct staging *staging, const char *name, char path[static PATH_MAX]);

@@ -66,6 +66,9 @@ int hwloc_read_packages(struct arena *arena, struct package_list *packages, stru
 	int result = load(&calls, error);
 	if (result)
 		return result;
+	/* What it thinks of the firmware's tables is no message of ours; with 2 it keeps even that of errors to itself.
+	 */
+	setenv("HWLOC_HIDE_ERRORS", "2", false);
 	if (calls.init(&topology))
 		return error_set(error, -ENOMEM, "hwloc_topology_init");
 	/* CPUs that this process may not use belong to a package too; I/O is left out by default. */

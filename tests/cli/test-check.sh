@@ -124,6 +124,12 @@ for f in json.load(open(sys.argv[1]))["findings"]:
 is "$(flapping "$dir/interval.json")" "mlx5_0/1 warning the port went from DOWN to ACTIVE while it was looked at ['DOWN', 'ACTIVE'];mlx5_1/1 \
 warning link_downed rose by 1 in 4 s: the link went down or came up ['1', '2'];" "--interval: ports that went down or came up"
 
+watched() { SYSFS_PATH=$arm/sys "$RDMADIAG" check --interval 0.1 2>/dev/null | grep '^watched'; }
+is "$(watched)" "watched for 0.1 s: 3 counters of errors and congestion, and the states of the ports" \
+	"--interval: the text says how much was watched"
+rm "$port/hw_counters/packet_seq_err" "$other/counters/link_downed"
+is "$(watched)" "watched for 0.1 s: 1 counter of errors and congestion, and the states of the ports" "be it one"
+
 "$RDMADIAG" check -j --from "$arm" >"$dir/check.json"
 ok "the document fits its schema" "$here/../schema/validate" "$RDMADIAG" "$dir/check.json"
 is "$(python3 -c 'import json,sys; print([f["severity"] for f in json.load(open(sys.argv[1]))["findings"]][0])' "$dir/check.json")" \

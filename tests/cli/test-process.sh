@@ -77,8 +77,21 @@ reader_gone() {
 ok "a report that nobody reads ends with a message" reader_gone
 is "$(ls -A "$TMPDIR")" "" "and leaves no temporary file"
 
+# ---- what a report that was killed left there
+mkdir -m 700 "$TMPDIR/rdmadiag.killed" "$TMPDIR/rdmadiag.locked" "$TMPDIR/rdmadiag.recent"
+mkdir "$TMPDIR/rdmadiag.killed/raw" "$TMPDIR/rdmadiag.others-name" "$TMPDIR/rdmadiag.shared"
+touch "$TMPDIR/rdmadiag.killed/raw/file"
+touch -d '1 hour ago' "$TMPDIR"/rdmadiag.{killed,locked,others-name,shared}
+exec 7<"$TMPDIR/rdmadiag.locked"
+flock 7
+"$RDMADIAG" report --from machine -o after.tar.gz >/dev/null
+is "$(cd "$TMPDIR" && echo *)" "rdmadiag.locked rdmadiag.others-name rdmadiag.recent rdmadiag.shared" \
+	"the next one removes it, and nothing that is in use, just made, or of somebody else"
+exec 7<&-
+rm -r "$TMPDIR"/rdmadiag.*
+
 # ---- signals while a report is made
-for signal in HUP QUIT ALRM USR1; do
+for signal in TERM HUP QUIT ALRM USR1; do
 	(trap - "$signal"; exec "$RDMADIAG" report --from machine -o signalled.tar.gz) >/dev/null 2>&1 &
 	pid=$!
 	until [ -n "$(ls -A "$TMPDIR")" ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done

@@ -105,22 +105,4 @@ like "$errors" "no RDMA device" "says so"
 ok "and has a report" is_archive f.tar.gz
 is "$(ls -A "$TMPDIR")" "" "no temporary file is left"
 is "$(find "$dir" -maxdepth 1 -name '*.tar.gz.*')" "" "nor beside the archives"
-
-# ---- interrupted while it works
-(trap - INT; exec "$RDMADIAG" report --from machine -o g.tar.gz) 2>/dev/null &
-pid=$!
-for _ in $(seq 200); do
-	compgen -G "$TMPDIR/rdmadiag.*" >/dev/null && break
-	sleep 0.01
-done
-kill -TERM "$pid" 2>/dev/null
-wait "$pid"
-status=$?
-if [ "$status" = 0 ]; then
-	skip "interrupted" "it was done before"
-else
-	is "$status" 130 "interrupted"
-	not_ok "no archive" test -e g.tar.gz
-fi
-is "$(ls -A "$TMPDIR")" "" "and no temporary file"
 done_testing

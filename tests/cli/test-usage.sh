@@ -62,6 +62,17 @@ wrong "the same before the command" "^rdmadiag explain: --from: " --from x expla
 wrong "a schema of a snapshot" "^rdmadiag schema: --from: " schema topo --from x
 wrong "compare with --from" "^rdmadiag compare: --from: snapshots and reports are operands" compare --from x a b
 wrong "a capture of a snapshot" "^rdmadiag capture: --from: only this host can be captured$" capture --from x d
+for number in ' 5' +5 '' 5x 0x; do
+	shown=${number/+/[+]} # in a pattern
+	wrong "--size '$number'" "'$shown' is no size" probe --size "$number"
+	wrong "--count '$number'" "'$shown' is no whole number" probe --count "$number"
+	wrong "--interval '$number'" "'$shown' is no number of seconds" check --interval "$number"
+	wrong "port '$number'" "'$shown' is no port number" gid "mlx5_0/$number"
+done
+for number in -1 0 1e3 inf nan 0x10 1.2.3; do
+	wrong "--interval '$number'" "'$number' is no number of seconds" check "--interval=$number"
+done
+wrong "topo --tree of JSON" "^rdmadiag topo: --tree and --json: one of them$" topo --tree -p
 wrong "a document without a name" "the name of document 2 is empty" compare a ""
 wrong "an address of --listen behind a space" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen x:y
 wrong "the same behind =" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen=x:y

@@ -6,6 +6,8 @@
 #include "source/collect.h"
 #include "source/join.h"
 
+#include <errno.h>
+
 static struct numa_node *add_node(int id, int package, const char *cpus)
 {
 	struct numa_node *node = list_add(host->arena, &host->numa_nodes);
@@ -239,6 +241,23 @@ static void process_elsewhere(void **state)
 	assert_non_null(find("memory-policy-elsewhere", "mlx5_0"));
 }
 
+static void cut_short(void **state)
+{
+	(void)state;
+	two_packages();
+	report_missing(&host->report, "verbs", "host", -ETIMEDOUT, "one call");
+	check();
+	assert_null(find("collecting-cut-short", "host"));
+	report_missing(&host->report, "everything after this", "host", -ETIMEDOUT,
+	        "collecting ended at its deadline of 14000 ms");
+	check();
+	const struct finding *finding = find("collecting-cut-short", "host");
+	assert_non_null(finding);
+	assert_int_equal(finding->severity, SEVERITY_WARNING);
+	assert_string_equal(finding->message,
+	        "collecting ended at its deadline of 14000 ms: what came after that was not looked at");
+}
+
 static void unknown_node(void **state)
 {
 	(void)state;
@@ -370,6 +389,7 @@ int main(void)
 		TEST(downtrained_link),
 		TEST(slot_limits),
 		TEST(process_elsewhere),
+		TEST(cut_short),
 		TEST(unknown_node),
 		TEST(crossing_map),
 		TEST(ports),
