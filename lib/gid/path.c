@@ -318,6 +318,18 @@ static const char *neighbour_note(const struct search *search)
 	return "; the neighbour has not been asked for yet";
 }
 
+/* rdma_cm would look for a GID of the route's own source address, unless the program binds to another. */
+static const char *source_note(struct search *search, const struct gid_entry *entry)
+{
+	const struct netdev *holder = other_holder_of_source(search);
+	if (search->by_source || !holder || !memcmp(entry->bytes, search->route->source, sizeof(entry->bytes)))
+		return "";
+	const char *text = arena_printf(search->host->arena,
+	        "; bind to that address: the route's own source %s is on %s, of which the port makes no GID",
+	        ip_text(search, search->route->source), holder->name);
+	return text ? text : "";
+}
+
 static void answer_entry(struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_hop *hop = &search->route->hop;
@@ -328,11 +340,11 @@ static void answer_entry(struct search *search, const struct gid_entry *entry)
 	answer->device = entry->device;
 	answer->port = entry->port;
 	answer->index = entry->index;
-	answer->reason = arena_printf(search->host->arena, "through %s%s, source %s%s, %s%s%s%s", search->out->name,
+	answer->reason = arena_printf(search->host->arena, "through %s%s, source %s%s, %s%s%s%s%s", search->out->name,
 	        via ? via : "", entry->ip ? entry->ip : entry->gid,
 	        search->by_source ? " (only from there: rule by source, or VRF)" : "",
-	        entry->type ? gid_type_names[entry->type] : "unknown type", neighbour_note(search),
-	        flux_warning(search, entry), other_paths(search));
+	        entry->type ? gid_type_names[entry->type] : "unknown type", source_note(search, entry),
+	        neighbour_note(search), flux_warning(search, entry), other_paths(search));
 }
 
 /* An address of this host: the entry that has it. */

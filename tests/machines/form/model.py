@@ -176,6 +176,11 @@ def find_or_make_pci(machine, address, **values):
     return function
 
 
+def node_of_slot(machine, address):
+    """Functions of one slot are on one node."""
+    return next((f.node for f in machine.pci if f.address.split(".")[0] == address.split(".")[0]), None)
+
+
 def pci_of_parent(machine, entry):
     """A parent path names its PCI functions: the last is the one, those above are its hops."""
     addresses = re.findall(ADDRESS, entry.parent or "")
@@ -335,7 +340,8 @@ def complete_bond(machine, net):
     if bond.ports is None:
         bond.ports = sum(member.slave.aggregator == bond.aggregator for member in working)
     if net.speed is None:
-        net.speed = sum(member.speed or 0 for member in working) or None
+        # bond_ethtool_get_link_ksettings(): of those that may transmit
+        net.speed = sum(member.speed or 0 for member in working if member.slave.state == "active") or None
 
 
 def complete_addresses(net):
@@ -551,7 +557,7 @@ def expand_vfs(machine):
     for device in [device for device in machine.rdma if device.vf]:
         if not device.pci:
             raise Mistake(f"rdma {device.name}: vf: only a device with `pci` has VFs")
-        form, parent = device.vf, find_or_make_pci(machine, device.pci)
+        form, parent = device.vf, find_or_make_pci(machine, device.pci, node=device.node)
         net = device.port[0].netdev
         parent.vfs = form.count
         for i in range(form.count):
@@ -588,7 +594,7 @@ def complete_functions(machine):
         if net.pci:
             slots = {device.pci.split(".")[0] for device in machine.rdma if device.pci}
             other = {} if net.pci.split(".")[0] in slots else ORDINARY_NIC
-            find_or_make_pci(machine, net.pci, **other)
+            find_or_make_pci(machine, net.pci, node=node_of_slot(machine, net.pci), **other)
     for function in machine.pci:
         function.vfs = getattr(function, "vfs", 0) or sum(o.physfn == function.address for o in machine.pci)
         users = [d for d in machine.rdma if d.pci == function.address]

@@ -109,7 +109,7 @@ TABLES = {
         "mac": Key("text", None, "made from the ifindex; a bond's members have the bond's"),
         "permanent_mac": Key("text", None, ""),
         "mtu": Key("number", 1500, ""),
-        "speed": Key("number", None, "Mb/s; 100000 for Ethernet with carrier, the sum of the members for a bond"),
+        "speed": Key("number", None, "Mb/s; 100000 for Ethernet with carrier, the sum of the active members for a bond"),
         "up": Key("yes", True, "administratively"),
         "carrier": Key("yes", None, "as `up`"),
         "operstate": Key("text", None, "by `up` and `carrier`"),
