@@ -30,6 +30,10 @@ for suffix in tar tar.gz tar.zst tar.xz; do
 	is "$("$RDMADIAG" topo -j --from "$dir/snapshot.$suffix")" "$("$RDMADIAG" topo -j --from "$dir/capture")" \
 		"the same from a .$suffix"
 done
+# what only links tell: to which function a VF belongs
+"$here/../machines/make-snapshot" t33-ib-vfs-without-guids "$dir/vfs" || exit 1
+tar -cf "$dir/vfs.tar" -C "$dir" vfs
+is "$("$RDMADIAG" topo -j --from "$dir/vfs.tar")" "$("$RDMADIAG" topo -j --from "$dir/vfs")" "links in an archive are whole"
 (cd "$dir" && tar -caf one.tar.gz capture)
 status_is 0 "an archive of the directory itself" "$RDMADIAG" topo --from "$dir/one.tar.gz"
 
