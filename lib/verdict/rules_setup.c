@@ -150,11 +150,7 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 		return judge_rtr(judge, outcome, base);
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
 		return judge_memory(judge, outcome, base);
-	if (text_is(step->name, "operation") && base == L(APPLICATION))
-		return likely(judge, outcome, LAYER_APPLICATION, 0);
-	/* An errno that this call has one reason for only. */
-	if (base == L(CONFIGURATION))
-		return likely(judge, outcome, LAYER_CONFIGURATION, 0);
+	/* An errno that this call has one reason for only names its layer. */
 	return undetermined(judge, outcome, base);
 }
 
