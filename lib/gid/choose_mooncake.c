@@ -4,6 +4,8 @@
  * in src/transport/rdma_transport/rdma_context.cpp and the classes in
  * include/transport/rdma_transport/rdma_gid_probe.h.
  *
+ * One port of each device is used: 1, or MC_IB_PORT.
+ *
  * MC_GID_INDEX, else NCCL_IB_GID_INDEX, goes through atoi(): an empty string is index 0; numbers outside 0…255 are
  * ignored. Else entries of type RoCE v2 (or InfiniBand) are classed, the lowest index of the best class wins:
  * with a netdev and routable; without a netdev; private IPv4 (10/8, 172.16/12, 100.64/10, but not 192.168/16); with a
@@ -134,7 +136,15 @@ static void scan(struct arena *arena, const struct gid_port *port, struct gid_ch
 	}
 }
 
-void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+/* 0: not set. */
+static int wanted_port(const struct gid_environment *environment)
+{
+	const char *text = gid_environment_get(environment, "MC_IB_PORT");
+	int number = text ? atoi(text) : 0;
+	return number > 0 && number <= UINT8_MAX ? number : 0;
+}
+
+static void choose(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
 	if (gid_port_inactive(port)) {
@@ -158,4 +168,19 @@ void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const
 		gid_take_none(
 		        arena, choice, "%s=%s: that slot is empty, the device is not used (" VERSION ")", name, value);
 	gid_reject_others(arena, choice, port, arena_printf(arena, "%s is set", name));
+}
+
+void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
+        struct gid_choice *choice)
+{
+	int64_t number = port->table->port.value;
+	int wanted = wanted_port(environment);
+	if (wanted && wanted != number) {
+		gid_take_none(arena, choice, "it uses port %d of each device only: MC_IB_PORT (" VERSION ")", wanted);
+		gid_reject_others(arena, choice, port, "the port is not used");
+		return;
+	}
+	choose(arena, port, environment, choice);
+	if (!wanted && number != 1 && choice->index.known)
+		choice->reason = arena_printf(arena, "%s; only with MC_IB_PORT=%" PRId64, choice->reason, number);
 }
