@@ -23,8 +23,8 @@
  *	errors                     lines "ERRNO PATH": reading, listing or asking PATH answers that positive errno, whatever
  *	                           the snapshot holds there. PATH may also be netlink/PROTOCOL/NAME or umad/…. It is listed in its
  *	                           directory, except with ENOENT: that is what a name answers that is listed and not there
- *	names                      lines "PATH": it was listed when the snapshot was made, and not read. Reading it answers
- *	                           ENODATA
+ *	names                      lines "PATH": it was listed when the snapshot was made, and not read, or is an empty slot of a
+ *	                           GID table. Reading it answers ENODATA
  *
  * Lines that begin with "#" are ignored in errors and names. There has to be a sys/ or a host.json; all else may be
  * missing: a file that is not there answers ENOENT. Without netlink/ it behaves like an old kernel: -ENOENT for every

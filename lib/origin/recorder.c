@@ -223,6 +223,23 @@ static int locate(struct recorder *recorder, const char *path, struct place *pla
 
 /* ---- what origin.c hands over ---- */
 
+/*
+ * A slot of a GID table that holds nothing, as most of them do: its name stays from the listing, and answers an error
+ * as empty slots of old kernels do. Of the first one it matters that it was read.
+ */
+static bool is_empty_slot(const char *path, const char *data, size_t length)
+{
+	static const char table[] = "/gids/";
+	const char *slot = strrchr(path, '/');
+	size_t above = slot ? (size_t)(slot - path) + 1 : 0;
+	if (above < strlen(table) || strncmp(path + above - strlen(table), table, strlen(table)) != 0)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!strchr("0:\n", data[i]))
+			return false;
+	return length && strcmp(slot, "/0") != 0;
+}
+
 void recorder_file(struct recorder *recorder, const char *path, const char *data, ssize_t length_or_error)
 {
 	struct place place;
@@ -233,7 +250,8 @@ void recorder_file(struct recorder *recorder, const char *path, const char *data
 		return;
 	if (length_or_error < 0)
 		note_error(recorder, place.path, (int)-length_or_error);
-	else if (!is_shorter(recorder, place.path, (size_t)length_or_error))
+	else if (!is_empty_slot(place.path, data, (size_t)length_or_error) &&
+	         !is_shorter(recorder, place.path, (size_t)length_or_error))
 		write_file(recorder, place.path, data, (size_t)length_or_error);
 }
 

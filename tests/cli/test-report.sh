@@ -105,4 +105,14 @@ like "$errors" "no RDMA device" "says so"
 ok "and has a report" is_archive f.tar.gz
 is "$(ls -A "$TMPDIR")" "" "no temporary file is left"
 is "$(find "$dir" -maxdepth 1 -name '*.tar.gz.*')" "" "nor beside the archives"
+# ---- the slots of GID tables that hold nothing
+"$here/../machines/make-snapshot" g22-two-of-256 "$dir/slots" >/dev/null
+"$RDMADIAG" report --from "$dir/slots" -o "$dir/slots.tar" >/dev/null
+is "$(tar tf "$dir/slots.tar" | grep -c '/gids/[0-9]')" 4 "only those that hold something are in the archive, of 512"
+for command in "gid --all" "gid -j --all" "topo -j" "check -j"; do
+	# shellcheck disable=SC2086
+	is "$("$RDMADIAG" $command --from "$dir/slots.tar")" "$("$RDMADIAG" $command --from "$dir/slots")" "$command: the same"
+done
+is "$("$RDMADIAG" gid -j --from "$dir/slots.tar" | python3 -c 'import json, sys; print([(t["size"], t["used"]) for t in json.load(sys.stdin)["tables"]])')" \
+	"[(256, 2), (256, 2)]" "and the tables have their sizes"
 done_testing
