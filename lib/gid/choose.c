@@ -106,12 +106,23 @@ static const struct {
  * All of them open the device first. EACCES is a matter of who runs them; a node that is not here, or that the
  * container's rules refuse, is one of everybody's here.
  */
+static const char *why_unopened(const struct rdma_device *device)
+{
+	if (!device)
+		return NULL;
+	if (device->uverbs.accessible == FLAG_NO && device->uverbs.refused != -EACCES)
+		return device->uverbs.reason;
+	return device->uverbs.accessible == FLAG_YES && device->provider_missing
+	               ? "libibverbs does not offer it (no provider library)"
+	               : NULL;
+}
+
 static bool opens(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
-	const struct rdma_device *device = port->table->rdma;
-	if (!device || device->uverbs.accessible != FLAG_NO || device->uverbs.refused == -EACCES)
+	const char *why = why_unopened(port->table->rdma);
+	if (!why)
 		return true;
-	gid_take_none(arena, choice, "it cannot open the device: %s", device->uverbs.reason);
+	gid_take_none(arena, choice, "it cannot open the device: %s", why);
 	gid_reject_others(arena, choice, port, "the device cannot be opened");
 	return false;
 }

@@ -387,6 +387,8 @@ static int read_device(struct reader *reader, const struct gid_read_options *opt
 		return result;
 	if (options->source != GID_SOURCE_SYSFS)
 		read_access(reader);
+	if (error.code == -ENODEV && !reader->device->provider_missing)
+		reader->device->provider_missing = arena_strdup(reader->host->arena, error.text);
 	if (options->source != GID_SOURCE_VERBS)
 		return read_from_sysfs(reader, options);
 	report_missing(&reader->host->report, "entries", reader->device->name, error.code, "%s", error.text);
