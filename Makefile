@@ -40,7 +40,7 @@ endif
 ALL_CPPFLAGS = -D_GNU_SOURCE -DRDMADIAG_VERSION='"$(VERSION)"' -I$(SRC)/lib -I$(SRC)/cmd $(PKG_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu17 -fno-strict-aliasing -pthread $(WARNINGS) $(CFLAGS)
 # Libraries in lib/late/ are loaded when they are needed.
-ALL_LIBS = $(LDFLAGS) -Wl,--as-needed $(PKG_LIBS) -pthread -ldl -lm $(LIBS)
+ALL_LIBS = $(LDFLAGS) -Wl,--dynamic-list=$(SRC)/lib/late/exported.list -Wl,--as-needed $(PKG_LIBS) -pthread -ldl -lm $(LIBS)
 
 LIB_SOURCES := $(sort $(wildcard $(SRC)/lib/*/*.c))
 CMD_SOURCES := $(sort $(wildcard $(SRC)/cmd/*.c))

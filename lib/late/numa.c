@@ -20,3 +20,18 @@ LATE(&numa, long, -1, set_mempolicy, (int mode, const unsigned long *mask, unsig
 LATE(&numa, long, -1, move_pages, (int pid, unsigned long count, void **pages, const int *nodes, int *status,
 	int flags), pid, count, pages, nodes, status, flags)
 LATE_VOID(&numa, numa_bitmask_free, (struct bitmask *mask), mask)
+/* clang-format on */
+
+/*
+ * numa(3): a program may have these of its own. What libnuma thinks of /sys and of nodes is told by what its calls
+ * return; on standard error it would stand among the program's own messages.
+ */
+void numa_warn(int number, char *where, ...)
+{
+	(void)number, (void)where;
+}
+
+void numa_error(char *where)
+{
+	(void)where;
+}

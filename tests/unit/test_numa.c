@@ -5,7 +5,11 @@
 #include "origin/private.h"
 #include "source/numa.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <numa.h>
+#include <string.h>
+#include <unistd.h>
 
 static int answer;
 
@@ -65,12 +69,40 @@ static void other_trouble_is_told(void **state)
 	assert_int_equal(host->report.not_collected.count, 1);
 }
 
+/* "9999" is a node that no host has, which libnuma warns of. */
+static void libnuma_is_silent(void **state)
+{
+	(void)state;
+	int ends[2];
+	char said[256];
+	if (numa_available() < 0)
+		skip();
+	void *library = dlopen("libnuma.so.1", RTLD_NOW | RTLD_LOCAL);
+	struct bitmask *(*parse)(const char *text) = NULL;
+	void *address = library ? dlsym(library, "numa_parse_nodestring") : NULL;
+	assert_non_null(address);
+	memcpy(&parse, &address, sizeof(parse));
+	assert_int_equal(pipe(ends), 0);
+	int before = dup(STDERR_FILENO);
+	dup2(ends[1], STDERR_FILENO);
+	struct bitmask *mask = parse("9999");
+	dup2(before, STDERR_FILENO);
+	close(before);
+	close(ends[1]);
+	ssize_t length = read(ends[0], said, sizeof(said));
+	close(ends[0]);
+	dlclose(library);
+	assert_null(mask);
+	assert_int_equal(length, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(hwloc_fills_what_is_unknown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(its_absence_is_told_where_it_matters, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_trouble_is_told, set_up, tear_down),
+		cmocka_unit_test(libnuma_is_silent),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
