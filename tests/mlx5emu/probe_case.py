@@ -90,7 +90,9 @@ class Result:
         if self.verdict["outcome"] == "ok":
             return self.wrong_success()
         if not self.guilty:
-            return "something is wrong, and no fault struck"
+            # under valgrind it is late, and that is no mistake
+            late = wrapper and self.verdict["outcome"] == "degraded"
+            return None if late else "something is wrong, and no fault struck"
         if confidence == "confirmed" and layer not in self.guilty:
             return f"confirmed {layer}, and it was {'+'.join(self.guilty)}"
         if not any(guilty in self.named for guilty in self.guilty):

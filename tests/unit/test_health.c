@@ -10,6 +10,7 @@
 #include "source/irq.h"
 
 #include <libmnl/libmnl.h>
+#include <linux/dcbnl.h>
 #include <linux/genetlink.h>
 #include <errno.h>
 #include <string.h>
@@ -137,6 +138,38 @@ static void test_wire(void **state)
 	}
 }
 
+/* A driver answers with what it has: what is missing or too short is not known, and the rest is. */
+static void test_dcb_in_part(void **state)
+{
+	(void)state;
+	_Alignas(struct nlmsghdr) unsigned char buffer[512] = { 0 };
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct qos_facts *qos = NULL;
+	struct dcb_app app = { .selector = IEEE_8021QAZ_APP_SEL_DSCP, .priority = 3, .protocol = 26 };
+	mnl_nlmsg_put_extra_header(message, sizeof(struct dcbmsg));
+	struct nlattr *ieee = mnl_attr_nest_start(message, DCB_ATTR_IEEE);
+	mnl_attr_put(message, DCB_ATTR_IEEE_PFC, 4, "\xff\xff\xff\xff");
+	struct nlattr *table = mnl_attr_nest_start(message, DCB_ATTR_IEEE_APP_TABLE);
+	mnl_attr_put(message, DCB_ATTR_IEEE_APP, sizeof(app), &app);
+	mnl_attr_nest_end(message, table);
+	mnl_attr_nest_end(message, ieee);
+	assert_int_equal(dcb_parse(buffer, message->nlmsg_len, host->arena, &qos), 0);
+	assert_non_null(qos);
+	assert_string_equal(qos->trust, "dscp");
+	assert_int_equal(qos->classes.count, 0);
+	assert_int_equal(qos->priorities.items[3]->pfc, FLAG_UNKNOWN);
+	assert_false(qos->priorities.items[3]->traffic_class.known);
+	assert_false(qos->priorities.items[3]->pause_sent.known);
+
+	/* without PFC at all */
+	ieee->nla_len = (uint16_t)(ieee->nla_len - 8);
+	memmove(mnl_attr_get_payload(ieee), (char *)mnl_attr_get_payload(ieee) + 8, ieee->nla_len - sizeof(*ieee));
+	message->nlmsg_len -= 8;
+	assert_int_equal(dcb_parse(buffer, message->nlmsg_len, host->arena, &qos), 0);
+	assert_string_equal(qos->trust, "dscp");
+	assert_int_equal(qos->priorities.items[3]->pfc, FLAG_UNKNOWN);
+}
+
 /* Any shorter message says less, or nothing, and never reads behind its end (seen by the sanitizers). */
 static void test_cut(void **state)
 {
@@ -183,6 +216,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_completions, set_up, tear_down),
 		cmocka_unit_test(test_management_datagram),
 		cmocka_unit_test_setup_teardown(test_wire, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_dcb_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

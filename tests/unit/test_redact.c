@@ -241,6 +241,42 @@ static void attributes_are_replaced_or_taken_out(void **state)
 	pseudonyms_free(pseudonyms);
 }
 
+/* The nest that put() made in `nested`, behind its header, as an attribute of `message`. */
+static void put_nest(unsigned char *message, unsigned short type, const unsigned char *nested)
+{
+	struct nlmsghdr nest;
+	memcpy(&nest, nested, sizeof(nest));
+	put(message, type, nested + sizeof(nest), (unsigned short)(nest.nlmsg_len - sizeof(nest)));
+}
+
+/* What a master says of its member is known of a bond only; of another one it may be anything. */
+static void members_keep_their_state_and_lose_their_mac(void **state)
+{
+	(void)state;
+	static const char *const kinds[] = { "bond", "team" };
+	struct pseudonyms *pseudonyms = fresh();
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		_Alignas(8) unsigned char message[256] = { 0 }, data[64] = { 0 }, info[128] = { 0 };
+		struct nlmsghdr nest = { .nlmsg_len = sizeof(nest) };
+		struct nlmsghdr header = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct ifinfomsg)),
+			.nlmsg_type = RTM_NEWLINK };
+		memcpy(message, &header, sizeof(header));
+		memcpy(data, &nest, sizeof(nest));
+		memcpy(info, &nest, sizeof(nest));
+		put(data, IFLA_BOND_SLAVE_PERM_HWADDR, mac, 6);
+		put(data, IFLA_BOND_SLAVE_MII_STATUS, "\x7", 1);
+		put(info, IFLA_INFO_SLAVE_KIND, kinds[i], 5);
+		put_nest(info, IFLA_INFO_SLAVE_DATA, data);
+		put_nest(message, IFLA_LINKINFO, info);
+		memcpy(&header, message, sizeof(header));
+		redact_netlink_route(pseudonyms, message, header.nlmsg_len);
+		assert_null(memmem(message, sizeof(message), mac, 6));
+		const void *status = memmem(message, sizeof(message), "\x05\0\x02\0\x07", 5);
+		assert_true(i ? !status : status != NULL);
+	}
+	pseudonyms_free(pseudonyms);
+}
+
 /* Of a route with several paths each is a nest of its own; one without attributes ends where it begins. */
 static void every_path_of_a_route_is_redacted(void **state)
 {
@@ -287,9 +323,7 @@ static void answers_of_ethtool_name_their_netdev(void **state)
 		put(nested, 1, "\x02\0\0\0", 4);
 		put(nested, 2, "enxb8599f123456", 16);
 		put(nested, 3, "\x04\0\0\0", 4);
-		memcpy(&nest, nested,
-		        sizeof(nest)); /* put() counts as in a message; the nest is what follows its header */
-		put(message, answers[i].header, nested + sizeof(nest), (unsigned short)(nest.nlmsg_len - sizeof(nest)));
+		put_nest(message, answers[i].header, nested);
 		put(message, 4, "\x01\0\0\0", 4);
 		memcpy(&header, message, sizeof(header));
 		redact_netlink_generic(pseudonyms, answers[i].request, message, header.nlmsg_len);
@@ -357,6 +391,7 @@ int main(void)
 		cmocka_unit_test(originals_are_no_pseudonyms),
 		cmocka_unit_test(text_is_searched_in_every_notation),
 		cmocka_unit_test(attributes_are_replaced_or_taken_out),
+		cmocka_unit_test(members_keep_their_state_and_lose_their_mac),
 		cmocka_unit_test(every_path_of_a_route_is_redacted),
 		cmocka_unit_test(answers_of_ethtool_name_their_netdev),
 		cmocka_unit_test(damaged_messages_end),
