@@ -226,6 +226,12 @@ static bool is_idle_member(const struct host *host, const struct netdev *netdev)
 	       netdev->ifindex.known && facts->active_ifindex.value != netdev->ifindex.value;
 }
 
+static const char *advice_for_master(const struct table_check *check, const struct netdev *master)
+{
+	return arena_printf(check->host->arena,
+	        master->admin_up == FLAG_NO ? "set %s up" : "give %s an IPv4 or IPv6 address", master->name);
+}
+
 /* The port's netdev is here, so the namespace is not to blame: what it lacks itself. */
 static bool check_own_netdev(const struct table_check *check)
 {
@@ -233,7 +239,8 @@ static bool check_own_netdev(const struct table_check *check)
 	const struct netdev *netdev = port ? port_netdev(port) : NULL;
 	if (!netdev)
 		return false;
-	const char *lacks = netdev_lacks(netdev);
+	const char *lacks = netdev_lacks(check->host, netdev);
+	const struct netdev *wanting = netdev_wanting(check->host, netdev);
 	char idle[128] = "";
 	if (is_idle_member(check->host, netdev))
 		snprintf(idle, sizeof(idle), "%s", ", and is not the active member of its bond, which alone has GIDs");
@@ -243,7 +250,8 @@ static bool check_own_netdev(const struct table_check *check)
 	if (finding && *idle)
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
-	report_advice(finding, *idle                         ? "it gets them when it becomes the active member"
+	report_advice(finding, wanting != netdev             ? advice_for_master(check, wanting)
+	                       : *idle                       ? "it gets them when it becomes the active member"
 	                       : netdev->admin_up == FLAG_NO ? "set the netdev up and give it an address"
 	                       : !netdev->addresses.count    ? give_address(check)
 	                                                     : "take the netdev down and up again, so that the kernel "

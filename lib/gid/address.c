@@ -222,8 +222,32 @@ struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
 	return vlan_below(host, netdev, plain ? 0 : STACK_DEPTH);
 }
 
-const char *netdev_lacks(const struct netdev *netdev)
+/* Has it, or anything that stands on it? */
+static bool has_address_above(const struct netdev *netdev, int depth)
 {
+	if (netdev->addresses.count)
+		return true;
+	list_each(upper, &netdev->uppers)
+		if (depth && has_address_above(upper, depth - 1))
+			return true;
+	return false;
+}
+
+const struct netdev *netdev_wanting(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *master = host_master(host, netdev);
+	bool holds = master && (master->kind == LINK_BOND || master->kind == LINK_TEAM || master->kind == LINK_BRIDGE);
+	if (!holds || netdev->admin_up == FLAG_NO || netdev->addresses.count)
+		return netdev;
+	return master->admin_up == FLAG_NO || !has_address_above(master, STACK_DEPTH) ? master : netdev;
+}
+
+const char *netdev_lacks(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *wanting = netdev_wanting(host, netdev);
+	if (wanting != netdev)
+		return arena_printf(host->arena, "is a member of %s, which %s", wanting->name,
+		        wanting->admin_up == FLAG_NO ? "is down" : "has no address");
 	if (netdev->admin_up == FLAG_NO)
 		return "is down";
 	if (!netdev->addresses.count)

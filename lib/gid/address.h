@@ -40,8 +40,10 @@ const struct address *netdev_address(const struct netdev *netdev, const uint8_t 
 
 /* Netdevs whose frames no RoCE adapter can carry: tunnels, veth pairs and bridges of container engines. */
 bool netdev_is_overlay(const struct netdev *netdev);
+/* The one that has to be set up or to get an address for the port to have GIDs: itself, or what it is a member of. */
+const struct netdev *netdev_wanting(const struct host *host, const struct netdev *netdev);
 /* What a netdev lacks for its port to have GIDs; NULL: nothing that is known. */
-const char *netdev_lacks(const struct netdev *netdev);
+const char *netdev_lacks(const struct host *host, const struct netdev *netdev);
 /* The netdev that it is stacked on at last (IFLA_LINK of VLANs, macvlans …), itself when on none. */
 const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev);
 /* VLAN id of frames sent through the netdev: its own, or of one below it, as the kernel looks for it. */

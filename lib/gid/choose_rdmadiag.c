@@ -183,6 +183,7 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 {
 	const struct gid_entry *best = best_of(port);
 	const struct netdev *own = port->table->rdma_port ? port_netdev(port->table->rdma_port) : NULL;
+	const char *lacks = own && !port->count ? netdev_lacks(port->host, own) : NULL;
 	if (best)
 		gid_take(arena, choice, best->index.value, "%s, %s address %s on %s%s%s",
 		        best->type ? gid_type_names[best->type] : "unknown type",
@@ -192,7 +193,7 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 		gid_take_none(arena, choice, "no entry is usable in this network namespace");
 	else if (own)
 		gid_take_none(arena, choice, "the table has no GID: its netdev %s %s", own->name,
-		        netdev_lacks(own) ? netdev_lacks(own) : "has addresses, but no entry for them");
+		        lacks ? lacks : "has addresses, but no entry for them");
 	else
 		gid_take_none(arena, choice,
 		        "the table has no GID in this network namespace: no RoCE netdev with an address here");

@@ -310,6 +310,11 @@ static const char *other_paths(struct search *search)
 	return text ? text : "";
 }
 
+static const char *carrier_note(const struct search *search)
+{
+	return search->out->carrier == FLAG_NO ? ", which has no carrier" : "";
+}
+
 static const char *neighbour_note(const struct search *search)
 {
 	struct num state = gid_path_neighbour(search->path, &search->route->hop);
@@ -340,8 +345,8 @@ static void answer_entry(struct search *search, const struct gid_entry *entry)
 	answer->device = entry->device;
 	answer->port = entry->port;
 	answer->index = entry->index;
-	answer->reason = arena_printf(search->host->arena, "through %s%s, source %s%s, %s%s%s%s%s", search->out->name,
-	        via ? via : "", entry->ip ? entry->ip : entry->gid,
+	answer->reason = arena_printf(search->host->arena, "through %s%s%s, source %s%s, %s%s%s%s%s", search->out->name,
+	        carrier_note(search), via ? via : "", entry->ip ? entry->ip : entry->gid,
 	        search->by_source ? " (only from there: rule by source, or VRF)" : "",
 	        entry->type ? gid_type_names[entry->type] : "unknown type", source_note(search, entry),
 	        neighbour_note(search), flux_warning(search, entry), other_paths(search));
