@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <netdb.h>
 #include <poll.h>
@@ -97,6 +98,7 @@ NO_MEMORY(void *, calloc, (size_t count, size_t size), count, size)
 NO_MEMORY(void *, realloc, (void *old, size_t size), old, size)
 NO_MEMORY(void *, reallocarray, (void *old, size_t count, size_t size), old, count, size)
 NO_MEMORY(char *, strdup, (const char *text), text)
+NO_MEMORY(char *, strndup, (const char *text, size_t length), text, length)
 NO_MEMORY(struct arena *, arena_new, (size_t size), size)
 /* The arena has to know that it refused something. */
 #define EXHAUSTED(type, name, failure, parameters, ...)                                                                \
@@ -127,6 +129,14 @@ REFUSED(ssize_t, read, EIO, (int fd, void *buffer, size_t size), fd, buffer, siz
 REFUSED(ssize_t, write, ENOSPC, (int fd, const void *buffer, size_t size), fd, buffer, size)
 REFUSED(ssize_t, readlink, EACCES, (const char *path, char *buffer, size_t size), path, buffer, size)
 REFUSED(ssize_t, readlinkat, EACCES, (int at, const char *path, char *buffer, size_t size), at, path, buffer, size)
+REFUSED(int, mkdirat, ENOSPC, (int at, const char *path, mode_t mode), at, path, mode)
+REFUSED(int, symlinkat, ENOSPC, (const char *target, int at, const char *path), target, at, path)
+REFUSED(int, mkostemp, EACCES, (char *path, int flags), path, flags)
+REFUSED(int, rename, EACCES, (const char *from, const char *to), from, to)
+WRAP(char *, mkdtemp, NULL, ENOSPC, (char *path), path)
+WRAP(FILE *, fdopen, NULL, ENOMEM, (int fd, const char *mode), fd, mode)
+WRAP(FILE *, fmemopen, NULL, ENOMEM, (void *memory, size_t size, const char *mode), memory, size, mode)
+WRAP(FILE *, open_memstream, NULL, ENOMEM, (char **text, size_t *size), text, size)
 REFUSED(int, fstat, EIO, (int fd, struct stat *status), fd, status)
 REFUSED(int, fstatat, EIO, (int at, const char *path, struct stat *status, int flags), at, path, status, flags)
 REFUSED(int, access, EACCES, (const char *path, int mode), path, mode)
@@ -154,6 +164,9 @@ REFUSED(int, getsockopt, ENOPROTOOPT, (int fd, int level, int name, void *value,
 REFUSED(int, getsockname, ENOBUFS, (int fd, struct sockaddr *address, socklen_t *size), fd, address, size)
 REFUSED(int, getpeername, ENOTCONN, (int fd, struct sockaddr *address, socklen_t *size), fd, address, size)
 REFUSED(ssize_t, send, EPIPE, (int fd, const void *buffer, size_t size, int flags), fd, buffer, size, flags)
+REFUSED(ssize_t, sendto, EPERM,
+        (int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length), fd, buffer,
+        size, flags, to, length)
 REFUSED(ssize_t, sendmsg, ENOBUFS, (int fd, const struct msghdr *message, int flags), fd, message, flags)
 REFUSED(ssize_t, recv, ECONNRESET, (int fd, void *buffer, size_t size, int flags), fd, buffer, size, flags)
 REFUSED(int, recvmmsg, ENOBUFS,
@@ -184,3 +197,13 @@ WRAP(int, ibv_query_qp, EIO, EIO,
         (struct ibv_qp * qp, struct ibv_qp_attr *attributes, int mask, struct ibv_qp_init_attr *first), qp, attributes,
         mask, first)
 REFUSED(int, ibv_get_async_event, EIO, (struct ibv_context * context, struct ibv_async_event *event), context, event)
+REFUSED(int, ibv_get_cq_event, EIO, (struct ibv_comp_channel * channel, struct ibv_cq **cq, void **data), channel, cq,
+        data)
+WRAP(ssize_t, _ibv_query_gid_table, -EIO, EIO,
+        (struct ibv_context * context, struct ibv_gid_entry *entries, size_t count, uint32_t flags, size_t size),
+        context, entries, count, flags, size)
+WRAP(struct ibv_mr *, ibv_reg_mr_iova2, NULL, ENOMEM,
+        (struct ibv_pd * pd, void *start, size_t length, uint64_t iova, unsigned int access), pd, start, length, iova,
+        access)
+WRAP(struct ibv_comp_channel *, ibv_create_comp_channel, NULL, EMFILE, (struct ibv_context * context), context)
+WRAP(int, mlx5dv_init_obj, EINVAL, EINVAL, (struct mlx5dv_obj * object, uint64_t type), object, type)
