@@ -51,7 +51,7 @@ static void check_stale(struct report *report, const struct gid_entry *entry)
 	if (mac)
 		report_evidence(report, finding, "RTM_GETLINK", "IFLA_ADDRESS", "%s", entry->link->mac);
 	report_advice(finding,
-	        "do not use this index; taking the netdev down and up again lets the kernel renew its entries");
+	        "Do not use this index; taking the netdev down and up again lets the kernel renew its entries.");
 }
 
 static bool stands_on(const struct host *host, const struct netdev *upper, const struct netdev *lower)
@@ -89,7 +89,7 @@ static void check_duplicate(const struct table_check *check, const struct gid_en
 	        entry->netdev ? entry->netdev : "no netdev", twin->index.value,
 	        twin->netdev ? twin->netdev : "no netdev");
 	add_gid_evidence(check->report, finding, entry);
-	report_advice(finding, "give the index explicitly: a look-up by GID finds the lower one, whatever its netdev");
+	report_advice(finding, "Give the index explicitly: a look-up by GID finds the lower one, whatever its netdev.");
 }
 
 static void check_down(struct report *report, const struct gid_entry *entry)
@@ -125,7 +125,7 @@ static void check_taken(struct report *report, const struct gid_entry *entry)
 	add_gid_evidence(report, finding, entry);
 	report_evidence(report, finding, "RTM_GETADDR", "IFA_FLAGS", "IFA_F_DADFAILED");
 	report_advice(
-	        finding, "give one of the two nodes another address; the kernel keeps this GID, and programs take it");
+	        finding, "Give one of the two nodes another address; the kernel keeps this GID, and programs take it.");
 }
 
 /* Ports of one bond, and functions that share a netdev, have the same GIDs rightly. */
@@ -155,8 +155,8 @@ static void check_same_on_ports(
 		        other->device, other->port.value, other->index.value, entry->link->name, other->link->name);
 		add_gid_evidence(report, finding, entry);
 		report_advice(finding,
-		        "give each port an address of its own, or bond them: a peer's packets arrive at one "
-		        "of the two");
+		        "Give each port an address of its own, or bond them: a peer's packets arrive at one "
+		        "of the two.");
 		return;
 	}
 }
@@ -211,10 +211,10 @@ static bool has_ipv4(const struct table_check *check)
 static const char *give_address(const struct table_check *check)
 {
 	return switched_netdev(check)
-	               ? "use a VF, a scalable function or another netdev with an address: an address of the bridge's "
-	                 "internal port makes no GID"
-	       : has_ipv4(check) ? "give the netdev an address outside of 169.254.0.0/16 and fe80::/10"
-	                         : "give the netdev an IPv4 or IPv6 address";
+	               ? "Use a VF, a scalable function or another netdev with an address: an address of the bridge's "
+	                 "internal port makes no GID."
+	       : has_ipv4(check) ? "Give the netdev an address outside of 169.254.0.0/16 and fe80::/10."
+	                         : "Give the netdev an IPv4 or IPv6 address.";
 }
 
 /* In active-backup the kernel takes the GIDs of the other members away (roce_gid_mgmt.c). */
@@ -229,7 +229,7 @@ static bool is_idle_member(const struct host *host, const struct netdev *netdev)
 static const char *advice_for_master(const struct table_check *check, const struct netdev *master)
 {
 	return arena_printf(check->host->arena,
-	        master->admin_up == FLAG_NO ? "set %s up" : "give %s an IPv4 or IPv6 address", master->name);
+	        master->admin_up == FLAG_NO ? "Set %s up." : "Give %s an IPv4 or IPv6 address.", master->name);
 }
 
 /* The port's netdev is here, so the namespace is not to blame: what it lacks itself. */
@@ -251,11 +251,11 @@ static bool check_own_netdev(const struct table_check *check)
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
 	report_advice(finding, wanting != netdev             ? advice_for_master(check, wanting)
-	                       : *idle                       ? "it gets them when it becomes the active member"
-	                       : netdev->admin_up == FLAG_NO ? "set the netdev up and give it an address"
+	                       : *idle                       ? "It gets them when it becomes the active member."
+	                       : netdev->admin_up == FLAG_NO ? "Set the netdev up and give it an address."
 	                       : !netdev->addresses.count    ? give_address(check)
-	                                                     : "take the netdev down and up again, so that the kernel "
-	                                                       "makes its entries anew");
+	                                                     : "Take the netdev down and up again, so that the kernel "
+	                                                       "makes its entries anew.");
 	return true;
 }
 
@@ -288,8 +288,8 @@ static void check_none(const struct table_check *check, const struct counts *cou
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
 	report_advice(finding,
-	        "give this namespace a netdev of the device (macvlan, ipvlan, SR-IOV VF or the netdev itself) "
-	        "with an address");
+	        "Give this namespace a netdev of the device (macvlan, ipvlan, SR-IOV VF or the netdev itself) "
+	        "with an address.");
 }
 
 static void check_roce(const struct table_check *check)
@@ -310,7 +310,7 @@ static void check_roce(const struct table_check *check)
 		struct finding *finding = check_add(
 		        check->report, "gid-roce-v1-only", check->subject, "RoCE v1 only: no router forwards it");
 		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
-		report_advice(finding, "peers must be in the same L2 segment and use RoCE v1 as well");
+		report_advice(finding, "Peers must be in the same L2 segment and use RoCE v1 as well.");
 	}
 	if (counts.link_local == counts.usable) {
 		const struct netdev *switched = switched_netdev(check);
@@ -332,7 +332,8 @@ static void check_node_guid(struct report *report, const struct rdma_device *dev
 	struct finding *finding = check_add(report, "node-guid-zero", device->name,
 	        "node_guid is zero: rdma_cm-based programs will fail; verbs with a GID index work");
 	report_evidence(report, finding, "RDMA device", "node_guid", "%s", device->node_guid);
-	report_advice(finding, "for a VF, set a MAC or node GUID from the physical function and bind its driver again");
+	report_advice(
+	        finding, "For a VF, set a MAC or node GUID from the physical function and bind its driver again.");
 }
 
 static void check_full(const struct table_check *check)
@@ -345,7 +346,7 @@ static void check_full(const struct table_check *check)
 	        "GID table %" PRId64 "/%" PRId64 " used: new addresses get no GID", table->used.value,
 	        table->size.value);
 	report_evidence(check->report, finding, "GID table", "used", "%" PRId64, table->used.value);
-	report_advice(finding, "remove addresses or netdevs that are not needed on this port");
+	report_advice(finding, "Remove addresses or netdevs that are not needed on this port.");
 }
 
 static bool has_usable(const struct host *host, const struct gid_document *document)

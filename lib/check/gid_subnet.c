@@ -74,8 +74,8 @@ static void report_subnet(struct host *host, const struct shared_subnet *subnet,
 	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, roce->address->prefix_length);
 	list_each(member, &subnet->members)
 		add_settings(&host->report, finding, member->netdev);
-	report_advice(finding, "put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
-	                       "source-based routing");
+	report_advice(finding, "Put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
+	                       "source-based routing.");
 }
 
 void check_gid_subnets(struct host *host, const struct gid_document *document)

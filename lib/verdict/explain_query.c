@@ -5,6 +5,7 @@
 #include "check/findings.h"
 #include "verdict/explain.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -203,13 +204,22 @@ static const struct {
 	        "drivers/infiniband/core/uverbs_main.c" },
 };
 
+/* The table's words as a sentence. */
+static const char *sentence(struct arena *arena, const char *words)
+{
+	char *text = arena_printf(arena, "%s.", words);
+	if (text)
+		*text = (char)toupper((unsigned char)*text);
+	return text ? text : words;
+}
+
 static int find_finding(struct lookup *lookup, const char *what)
 {
 	const struct finding_kind *found = finding_kind(what);
 	if (!found)
 		return error_say(lookup->error, -ENOENT, "'%s' is no finding", what);
-	struct explanation text = { found->meaning, 0, "rdmadiag topo shows the devices and what belongs to them.",
-		"rdmadiag-findings(7)" };
+	struct explanation text = { sentence(lookup->arena, found->meaning), 0,
+		"rdmadiag topo shows the devices and what belongs to them.", "rdmadiag-findings(7)" };
 	for (size_t i = 0; i < ARRAY_SIZE(finding_groups); i++) {
 		if (strncmp(found->id, finding_groups[i].prefix, strlen(finding_groups[i].prefix)) != 0)
 			continue;
@@ -295,6 +305,26 @@ static int refuse_bare(struct lookup *lookup, const char *word)
 	return 0;
 }
 
+/* What has the word in its name: "; is it finding:port-down, finding:port-flapping?", else where all are listed. */
+static const char *suggest(struct arena *arena, const char *word)
+{
+	enum { SHOWN = 5, SHORTEST = 3 };
+	struct strings queries = { 0 };
+	const char *text = "";
+	uint32_t found = 0;
+	explain_queries(arena, &queries);
+	for (uint32_t i = 0; i < queries.count && strlen(word) >= SHORTEST; i++) {
+		const char *name = strchr(queries.items[i], ':');
+		if (!name || !strcasestr(name, word) || found++ >= SHOWN)
+			continue;
+		const char *longer =
+		        arena_printf(arena, "%s%s%s", text, found == 1 ? "; is it " : ", ", queries.items[i]);
+		text = longer ? longer : text;
+	}
+	const char *whole = found ? arena_printf(arena, "%s%s?", text, found > SHOWN ? " …" : "") : NULL;
+	return whole ? whole : " (rdmadiag explain --list has all)";
+}
+
 static int find_bare(struct lookup *lookup, const char *word)
 {
 	int result = refuse_bare(lookup, word);
@@ -309,10 +339,8 @@ static int find_bare(struct lookup *lookup, const char *word)
 	}
 	if (!result && !only)
 		result = error_say(lookup->error, -ENOENT,
-		        "'%s' is not known as status, event, finding, counter or word of a verdict; "
-		        "vendor:PROVIDER:CODE and errno:STEP:NUMBER need "
-		        "their prefix (rdmadiag explain --list has all)",
-		        word);
+		        "'%s' is not known as status, event, finding, counter or word of a verdict%s", word,
+		        suggest(lookup->arena, word));
 	if (!result) {
 		*lookup->error = (struct error){ 0 }; /* of the tables that do not have it */
 		return find_kind(lookup, only, word);

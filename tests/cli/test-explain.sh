@@ -39,6 +39,10 @@ status_is 0 "another" "$RDMADIAG" explain provider-missing
 like "$output" '^  severity: error$' "that is always an error"
 status_is 3 "an unknown word" "$RDMADIAG" explain no-such-word
 like "$errors" "explain --list has all" "says where all are listed"
+status_is 3 "the middle of a name" "$RDMADIAG" explain flapp
+like "$errors" "; is it finding:port-flapping\?$" "is told which has it"
+status_is 3 "a word that many have" "$RDMADIAG" explain retry
+like "$errors" "counter:rnr_nak_retry_err, .* …\?$" "five of them are told"
 status_is 3 "a code of another vendor is not known" "$RDMADIAG" explain vendor:irdma:0x81
 status_is 3 "and the document says so" "$RDMADIAG" explain -j vendor:irdma:0x81
 is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["meaning"], len(d["not_collected"]))' <<<"$output")" \
