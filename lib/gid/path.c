@@ -216,9 +216,12 @@ static void answer_without_entry(struct search *search)
 	}
 	if (!table) {
 		bool switched = search->out->kind_name && !strcmp(search->out->kind_name, "openvswitch");
+		bool elsewhere = search->host->rdma_netns_mode == NETNS_EXCLUSIVE && search->out->parent_name;
 		answer_none(search, "the route goes through %s, which is no netdev of an RDMA device%s",
 		        search->out->name,
-		        switched ? ": an address of an Open vSwitch bridge makes no GID, whatever ports it has" : "");
+		        switched    ? ": an address of an Open vSwitch bridge makes no GID, whatever ports it has"
+		        : elsewhere ? " here (each is visible in one namespace only: rdma netns mode exclusive)"
+		                    : "");
 		return;
 	}
 	struct gid_port port = gid_port_of(search->host, search->document, table);

@@ -437,7 +437,10 @@ static int unknown_device(const struct host *host, const char *name, struct erro
 		snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", device->name);
 	}
 	if (host_netdev_called(host, name))
-		return error_say(error, -ENODEV, "no RDMA device reaches the netdev %s; devices are %s", name, known);
+		return error_say(error, -ENODEV, "no RDMA device%s reaches the netdev %s; devices are %s",
+		        host->rdma_netns_mode == NETNS_EXCLUSIVE ? " of this namespace (rdma netns mode exclusive)"
+		                                                 : "",
+		        name, known);
 	return error_say(error, -ENODEV, "no RDMA device or netdev %s; devices are %s", name, known);
 }
 
