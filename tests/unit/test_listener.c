@@ -59,7 +59,7 @@ static int end(void **state)
 static uint16_t listen_on(const char *address)
 {
 	static struct probe_settings settings;
-	struct sockaddr_storage bound;
+	struct sockaddr_in bound = { 0 };
 	socklen_t length = sizeof(bound);
 	struct error error;
 	settings_init(&settings);
@@ -67,7 +67,7 @@ static uint16_t listen_on(const char *address)
 	snprintf(settings.host, sizeof(settings.host), "%s", address);
 	assert_int_equal(listener_open(&listener, &settings, &error), 0);
 	assert_int_equal(getsockname(listener.fd, (struct sockaddr *)&bound, &length), 0);
-	return ntohs(((const struct sockaddr_in *)&bound)->sin_port);
+	return ntohs(bound.sin_port);
 }
 
 /* "#" stands for the port. */
