@@ -276,7 +276,10 @@ static void check_none(const struct table_check *check, const struct counts *cou
 	struct finding *finding;
 	if (!counts->foreign && check_own_netdev(check))
 		return;
-	if (counts->foreign)
+	if (counts->foreign && check->port.count == 1)
+		finding = check_add(check->report, "gid-none", check->subject,
+		        "the device is visible, but its only GID belongs to another network namespace or is stale");
+	else if (counts->foreign)
 		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but all its %u GIDs belong to other network namespaces or are stale",
 		        check->port.count);
