@@ -121,6 +121,11 @@ bool address_is_taken(const struct address *address)
 	return address->flags & IFA_F_DADFAILED;
 }
 
+bool address_is_deprecated(const struct address *address)
+{
+	return (address->flags & IFA_F_DEPRECATED) && !(address->flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED));
+}
+
 const char *address_doubt(const struct address *address)
 {
 	if (address_is_taken(address))

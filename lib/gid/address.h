@@ -28,6 +28,8 @@ bool gid_same_subnet(const uint8_t a[static 16], const uint8_t b[static 16], uns
 
 /* What speaks against the use of an address that a netdev has, for people; NULL: nothing. */
 const char *address_doubt(const struct address *address);
+/* Valid still, but not to be taken for anything new. */
+bool address_is_deprecated(const struct address *address);
 /* Has another node the address (RFC 4862, duplicate address detection)? */
 bool address_is_taken(const struct address *address);
 /*

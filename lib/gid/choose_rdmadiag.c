@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* The criteria in the order of their weight; more is better. */
-enum criterion { USABLE, VERSION, CARRIED, REACH, PLAIN, FAMILY, FIXED, CRITERION_COUNT };
+enum criterion { USABLE, VERSION, CARRIED, REACH, FRESH, PLAIN, FAMILY, FIXED, CRITERION_COUNT };
 
 struct rank {
 	int value[CRITERION_COUNT];
@@ -36,7 +36,7 @@ static int usable(const struct gid_entry *entry)
 	bool down = entry->link && (entry->link->admin_up == FLAG_NO || entry->link->carrier == FLAG_NO);
 	if (down || (entry->address && address_is_taken(entry->address)))
 		return 1;
-	return entry->address && address_doubt(entry->address) ? 2 : 3;
+	return entry->address && address_doubt(entry->address) && !address_is_deprecated(entry->address) ? 2 : 3;
 }
 
 static int version(const struct gid_entry *entry)
@@ -77,6 +77,8 @@ static struct rank rank_of(const struct gid_port *port, const struct gid_entry *
 		[VERSION] = version(entry),
 		[CARRIED] = is_carried(port, entry),
 		[REACH] = reach(entry),
+		/* After the scope, as the kernel chooses among its addresses (RFC 6724, section 5, rules 2 and 3). */
+		[FRESH] = !entry->address || !address_is_deprecated(entry->address),
 		[PLAIN] = plain(entry),
 		[FAMILY] = entry->family == GID_FAMILY_IPV4,
 		[FIXED] = !entry->address || !address_is_extra(entry->address),
@@ -138,6 +140,9 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 		        entry->scope == GID_SCOPE_LOOPBACK ? "loopback address: this host only"
 		                                           : "link-local: same L2 segment only");
 		break;
+	case FRESH:
+		gid_reject(arena, choice, entry, "%s", address_doubt(entry->address));
+		break;
 	case PLAIN:
 		if (entry->vlan.known)
 			gid_reject(arena, choice, entry, "tagged with VLAN %" PRId64, entry->vlan.value);
@@ -166,8 +171,10 @@ static const char *caveat(const struct gid_port *port, const struct gid_entry *b
 		return "; its netdev has no carrier";
 	if (best->address && address_is_taken(best->address))
 		return "; another node has the address";
+	if (best->address && address_is_deprecated(best->address))
+		return "; its address is deprecated";
 	if (best->address && address_doubt(best->address))
-		return "; its address is tentative or deprecated";
+		return "; its address is tentative";
 	if (best->type == GID_TYPE_ROCE_V1)
 		return "; no RoCE v2 entry is usable, so only peers in the same L2 segment are reached";
 	if (!best->type)
