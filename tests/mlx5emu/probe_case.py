@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """One run of `rdmadiag probe` on software mlx5 devices, and what its verdict is worth against the ground truth.
 
-probe_case.py [--outcome WORD,...] [--have PATH=VALUE]... [--run OPTIONS] [--far OPTIONS] [PROBE OPTIONS]...
+probe_case.py [--outcome WORD,...] [--have PATH=VALUE]... [--other PATH=VALUE]... [--run OPTIONS] [--far OPTIONS] [PROBE OPTIONS]...
 
 With --far, which may be empty, a listener on a host of its own with these options is the other end.
 
@@ -240,10 +240,10 @@ def values_at(value, parts):
     return values_at(value[parts[0]], parts[1:]) if isinstance(value, dict) and parts[0] in value else []
 
 
-def missing(result, wishes):
+def missing(document, wishes):
     for wish in wishes:
         path, _, wanted = wish.partition("=")
-        found = values_at(result.document, path.split("."))
+        found = values_at(document, path.split("."))
         if wanted not in found:
             return f"{path} is {', '.join(found) or 'nothing'}, not {wanted}"
     return None
@@ -253,6 +253,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--outcome", default="")
     parser.add_argument("--have", action="append", default=[])
+    parser.add_argument("--other", action="append", default=[], help="of the listener's document")
     parser.add_argument("--run", default="")
     parser.add_argument("--far")
     arguments, probe_options = parser.parse_known_args()
@@ -264,7 +265,7 @@ def main():
     problem = result.wrong()
     if not problem and arguments.outcome and result.verdict["outcome"] not in arguments.outcome.split(","):
         problem = f"the outcome is not {arguments.outcome}"
-    problem = problem or missing(result, arguments.have)
+    problem = problem or missing(result.document, arguments.have) or missing(result.other, arguments.other)
     if problem or os.environ.get("V"):
         print(f"{problem or 'right'}: {result.line()}")
     sys.exit(1 if problem else 0)

@@ -34,11 +34,17 @@ probe() {
 		--timeout "$(patience "$outcomes")" $probe_options
 }
 
-# peers NAME OUTCOMES "RUN OPTIONS" "OPTIONS OF THE LISTENER'S RUN" "PROBE OPTIONS" [PATH=VALUE]...: two processes, two hosts
+# peers NAME OUTCOMES "RUN OPTIONS" "OPTIONS OF THE LISTENER'S RUN" "PROBE OPTIONS" [PATH=VALUE]...: two processes, two hosts;
+# listener:PATH=VALUE is of the listener's document
 peers() {
 	local name=$1 outcomes=$2 run_options=$3 far=$4 probe_options=$5 wish have=()
 	shift 5
-	for wish; do have+=(--have "$wish"); done
+	for wish; do
+		case $wish in
+		listener:*) have+=(--other "${wish#listener:}") ;;
+		*) have+=(--have "$wish") ;;
+		esac
+	done
 	# shellcheck disable=SC2086
 	meanwhile "listener and peer: $name" python3 "$here/probe_case.py" --outcome "$outcomes" --run="$run_options" --far="$far" \
 		${have[@]+"${have[@]}"} -- --timeout "$(patience "$outcomes")" $probe_options
@@ -178,6 +184,9 @@ peers "over InfiniBand by GID" ok "--device mlx5_0:link=ib" "--device mlx5_1:lin
 	evidence.local.gid_type=IB
 peers "no-ack" failed "" "--fault no-ack" "" $o.0.wc_status=12 $o.0.payload_verified=true
 peers "doorbell-lost" stalled "--fault doorbell-lost" "" "" $o.0.device_saw_doorbell=false
+peers "the initiator's queue pair is refused" not-run "--fault command-fail:modify_qp_rtr:22" "" "" \
+	listener:evidence.peer_report.step=RTR listener:evidence.peer_report.errno=22 \
+	"listener:verdict.summary=the peer could not begin: it stopped at RTR"
 peers "the listener's set-up fails" not-run "" "--fault command-fail:create_cq:12" ""
 peers "LAG: each member" ok "--device mlx5_0:lag" "" "" $m.0.completed=1 $m.1.completed=1 $m.1.active_port=2
 peers "LAG: member 2 loses packets" degraded "--device mlx5_0:lag --fault drop,member=2" "" "" $m.0.completed=1 \
