@@ -146,11 +146,13 @@ if modprobe vrf 2>/dev/null && ip link add vrf1 type vrf table 1001; then
 	ip link set nic0 master vrf1
 	ip route add 203.0.120.0/24 via 192.0.2.254 table 1001
 	gids_follow rxe0 nic0 nic0.10
+	wait_carrier nic0 # a VRF takes its members down and up
 	like "$(to 203.0.120.1)" "^rxe0 1 [0-9]+ through nic0 and the router 192.0.2.254, source 192.0.2.1" "--to: through a VRF"
 	ip link set nic0 nomaster
 	ip link delete vrf1
 	ip addr replace 2001:db8::1/64 dev nic0 nodad
 	gids_follow rxe0 nic0 nic0.10
+	wait_carrier nic0
 	ipv4=$(gid index 'e["ip"] == "192.0.2.1"')
 else
 	skip "--to: through a VRF" "the kernel has none"
