@@ -45,8 +45,8 @@ static inline const char *plural_list(const char *list)
 }
 
 /*
- * Parses a whole number that fills `text` up to blanks at its end: digits, and a minus in front of them. `base` as in strtoll. 0, -EINVAL (not a number, or
- * something follows it) or -ERANGE; `value` is written on success only.
+ * Parses a whole number that fills `text` up to blanks at its end: digits, and a minus in front of them. `base` as in
+ * strtoll. 0, -EINVAL (not a number, or something follows it) or -ERANGE; `value` is written on success only.
  */
 int parse_number(const char *text, int base, int64_t *value);
 /* The same, unknown when it does not parse. */
