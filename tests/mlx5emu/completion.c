@@ -59,6 +59,16 @@ void cq_arm(struct fab_cq *cq, uint32_t ci, bool solicited_only)
 		notify(cq, &site);
 }
 
+void cq_look_at_arming(struct fab_cq *cq)
+{
+	uint32_t record = be32toh(((volatile __be32 *)(uintptr_t)cq->dbr)[1]);
+
+	if (record == cq->arm_seen)
+		return;
+	cq->arm_seen = record;
+	cq_arm(cq, record & 0xffffff, record >> 24 & 1);
+}
+
 static void overrun(struct fab_cq *cq, const struct fab_qp *qp)
 {
 	/* `qp` may be the copy of a CQE that was held back */
@@ -149,6 +159,12 @@ static bool write_now(struct fab_cq *cq, const struct fab_qp *qp, const struct c
 	count_errors(qp, c);
 	truth("cqe", "\"cqn\":%u,\"index\":%u,\"qpn\":%u,\"wqe\":%u,\"opcode\":%u,\"syndrome\":%u,\"vendor_err\":%u",
 	        cq->cqn, cq->pi - 1, qp->qpn, c->wqe_counter, c->opcode, c->syndrome, c->vendor_err);
+	/*
+	 * A program that armed the CQ, looked once more and found nothing is owed an event for this one, however late
+	 * its doorbell is read here.
+	 */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	cq_look_at_arming(cq);
 	if (cq->armed && (!cq->solicited_only || c->solicited || c->syndrome))
 		notify(cq, &site);
 	return true;

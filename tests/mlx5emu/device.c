@@ -220,25 +220,15 @@ static void ring_sq(int slot, uint64_t value)
 	look_at_neighbours(slot, l);
 }
 
-static void arm_from_record(struct fab_cq *cq, uint32_t record)
-{
-	cq->arm_seen = record;
-	cq_arm(cq, record & 0xffffff, record >> 24 & 1);
-}
-
 /* See look_at_neighbours(): the arm record in memory tells which CQs were armed. */
 static void ring_cq(int slot)
 {
 	busy_ns = now_ns();
 	for (int i = 0; i < MAX_CQS; i++) {
 		struct fab_cq *cq = &fab->cq[i];
-		uint32_t record;
 
-		if (!cq->o.used || cq->o.ctx != slot || cq->o.pid != getpid())
-			continue;
-		record = be32toh(((volatile __be32 *)(uintptr_t)cq->dbr)[1]);
-		if (record != cq->arm_seen)
-			arm_from_record(cq, record);
+		if (cq->o.used && cq->o.ctx == slot && cq->o.pid == getpid())
+			cq_look_at_arming(cq);
 	}
 }
 

@@ -235,6 +235,8 @@ bool cqe_write(struct fab_cq *cq, const struct fab_qp *qp, const struct completi
 void cqe_release_late(void);
 void cqe_forget(const struct fab_cq *cq);
 void cq_arm(struct fab_cq *cq, uint32_t ci, bool solicited_only);
+/* What the arm record in memory says, whether or not its doorbell was read yet. */
+void cq_look_at_arming(struct fab_cq *cq);
 
 /* packet.c */
 bool packet_send(const struct fab_qp *qp, struct packet *p); /* false: no room now, try again */
