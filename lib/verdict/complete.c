@@ -159,10 +159,8 @@ static bool is_control_whole(const struct evidence *evidence)
 /* Every request that was posted has completed, those that are not listed too. */
 static bool all_done(const struct evidence *evidence)
 {
-	int64_t reclaimed = evidence->operations_reclaimed.known ? evidence->operations_reclaimed.value : 0;
-	return evidence->operations_posted.known && evidence->operations_completed.known &&
-	       num_is(evidence->operations_failed, 0) &&
-	       evidence->operations_posted.value - reclaimed == evidence->operations_completed.value;
+	return evidence->operations_completed.known && num_is(evidence->operations_failed, 0) &&
+	       num_is(evidence->operations_posted, done_count(evidence));
 }
 
 /* The list of operations ends somewhere; what lies behind it was looked at all the same. */

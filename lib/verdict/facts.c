@@ -370,6 +370,12 @@ int64_t difference(int64_t a, int64_t b)
 	return result;
 }
 
+int64_t done_count(const struct evidence *evidence)
+{
+	struct num completed = evidence->operations_completed, reclaimed = evidence->operations_reclaimed;
+	return difference(completed.known ? completed.value : 0, difference(0, reclaimed.known ? reclaimed.value : 0));
+}
+
 int64_t ack_timeout_ns(const struct endpoint_facts *end)
 {
 	/* IBTA: 4.096 us * 2^timeout, 0 means no timer, five bits. */

@@ -96,6 +96,8 @@ bool event_is_own(const struct judge *judge, const struct async_event *event);
 const struct counter_change *filter_hit(const struct judge *judge, int side);
 /* a − b without overflow: recorded numbers may be anything. */
 int64_t difference(int64_t a, int64_t b);
+/* Operations that are done, listed or not: with a completion of their own, or by a later one. */
+int64_t done_count(const struct evidence *evidence);
 int64_t ack_timeout_ns(const struct endpoint_facts *end); /* 0: unknown or endless */
 int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: not a code */
 /* From post to consumed (or arrived), −1: unknown. */

@@ -31,8 +31,7 @@ bool rule_corrupt(struct judge *judge)
 /* Not all of them need be listed. */
 static int64_t success_count(const struct judge *judge)
 {
-	struct num completed = judge->evidence->operations_completed, reclaimed = judge->evidence->operations_reclaimed;
-	int64_t counted = (completed.known ? completed.value : 0) + (reclaimed.known ? reclaimed.value : 0);
+	int64_t counted = done_count(judge->evidence);
 	return counted > judge->succeeded ? counted : judge->succeeded;
 }
 
