@@ -218,13 +218,18 @@ static void count(const struct landing *landing, struct payload_count *of_size)
 	of_size->wrong.value += landing->payload == PAYLOAD_WRONG;
 }
 
+/* What a peer tells may be of any number. */
+static bool is_ours(const struct landing *landing, const struct layout *layout)
+{
+	return landing->serial.known && landing->serial.value >= 0 && landing->serial.value < layout_total(layout);
+}
+
 static void count_series(
         const struct landings *landings, const struct layout *layout, uint32_t series, struct payload_count *to)
 {
 	*to = (struct payload_count){ num((int64_t)layout->series[series].bytes), num(0), num(0), num(0) };
 	list_each(landing, landings)
-		if (landing->serial.known && landing->serial.value >= 0 &&
-		        landing->serial.value / layout->count == series)
+		if (is_ours(landing, layout) && landing->serial.value / layout->count == series)
 			count(landing, to);
 }
 
@@ -232,7 +237,7 @@ void landings_apply(const struct landings *landings, const struct layout *layout
 {
 	struct evidence *evidence = run_evidence(run);
 	list_each(landing, landings)
-		if (landing->serial.known)
+		if (is_ours(landing, layout))
 			apply(landing, evidence);
 	evidence->payloads.count = 0; /* a peer is asked more than once, and its last word holds */
 	for (uint32_t i = 0; landings->count && i < layout->series_count; i++) {
