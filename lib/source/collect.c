@@ -206,11 +206,17 @@ static void read_verbs(
 	miss_verbs(host, device, result, result ? error.text : "ibv_query_port did not tell it");
 }
 
+static bool is_mlx5_pf(const struct rdma_device *device)
+{
+	const struct pci_function *pci = device->pci;
+	return pci && pci->driver && !strcmp(pci->driver, "mlx5_core") && device->function.kind == FUNCTION_PF;
+}
+
 /* Only the driver knows whether it formed a LAG: a bond's name or its members say nothing about that. */
 static void read_roce_lag(struct origin *origin, struct host *host, struct rdma_device *device)
 {
 	const struct pci_function *pci = device->pci;
-	if (!pci || !pci->driver || strcmp(pci->driver, "mlx5_core") || device->function.kind != FUNCTION_PF)
+	if (!is_mlx5_pf(device))
 		return;
 	origin_about(origin, device->name);
 	const char *state = sysfs_text(origin, host->arena, "sys/kernel/debug/mlx5/%s/lag/state", pci->address);
@@ -234,7 +240,7 @@ static void read_secondaries(struct origin *origin, struct host *host, struct rd
 {
 	enum { GROUP = 8 }; /* MLX5_SD_MAX_GROUP_SZ is 2 */
 	const struct pci_function *pci = device->pci;
-	if (!pci || !pci->driver || strcmp(pci->driver, "mlx5_core") || device->function.kind != FUNCTION_PF)
+	if (!is_mlx5_pf(device))
 		return;
 	for (int i = 0; i < GROUP; i++) {
 		char *text = sysfs_text(
