@@ -32,11 +32,13 @@ static void print_text(const struct capture_document *document, const struct hos
 		printf("left out: %s\n", document->left_out.items[i]);
 }
 
-static int print(const struct common_options *common, const char *directory, struct host *host)
+static int print(const struct common_options *common, const char *directory, bool cuda, struct host *host)
 {
 	struct capture_document document = { .directory = directory, .devices = num(host->devices.count) };
 	for (const char *const *never = record_never_holds; *never; never++)
 		strings_add(host->arena, &document.left_out, *never);
+	if (!cuda)
+		strings_add(host->arena, &document.left_out, record_without_cuda);
 	if (common->json)
 		return print_document("rdmadiag.capture", common, host->origin, &host->facts, &capture_record,
 		        &document, &host->report);
@@ -45,10 +47,11 @@ static int print(const struct common_options *common, const char *directory, str
 }
 
 /* Collects while the recorder writes. 0 or negative errno, the reason printed. */
-static int collect(struct origin *origin, struct host *host)
+static int collect(struct origin *origin, struct host *host, bool cuda)
 {
+	const struct record_options options = { .cuda = cuda };
 	struct record_result results = { 0 };
-	int result = record_snapshot(origin, host, 0, &results);
+	int result = record_snapshot(origin, host, &options, &results);
 	if (results.collecting.code || result == -EINTR)
 		complain("%s", result == -EINTR ? "interrupted" : results.collecting.text);
 	if (results.writing.code)
@@ -56,7 +59,7 @@ static int collect(struct origin *origin, struct host *host)
 	return result;
 }
 
-static int capture(const struct common_options *common, const char *directory)
+static int capture(const struct common_options *common, const char *directory, bool cuda)
 {
 	struct error error = { 0 };
 	autocall(origin_closep) struct origin *origin = origin_live();
@@ -71,29 +74,33 @@ static int capture(const struct common_options *common, const char *directory)
 		complain("%s", error.text);
 		report_missing(&host->report, "snapshot", "host", result, "%s", error.text);
 	} else {
-		result = collect(origin, host);
+		result = collect(origin, host, cuda);
 	}
 	if (!error.code || common->json)
-		print(common, error.code ? NULL : directory, host);
+		print(common, error.code ? NULL : directory, cuda, host);
 	return result == -EINTR ? EXIT_INTERRUPTED : result ? EXIT_NOTHING : EXIT_DONE;
 }
 
+enum { OPTION_CUDA = 256 };
+
 static const struct option_help options[] = {
+	{ OPTION_CUDA, "cuda", NULL, "load libcuda and ask it about GPUs, for topo --cuda" },
 	{ 0 },
 };
 
 static int run(const struct command *command, int argc, char **argv, struct common_options *common)
 {
+	bool cuda = false;
 	int option;
 	while ((option = command_getopt(command, argc, argv, common)) >= 0)
-		continue;
+		cuda |= option == OPTION_CUDA;
 	if (option != OPTION_END)
 		return option_status(option);
 	if (argc - optind != 1)
 		return usage_error(command, "one directory is needed");
 	if (!*argv[optind])
 		return usage_error(command, "the name of the directory is empty");
-	return capture(common, argv[optind]);
+	return capture(common, argv[optind], cuda);
 }
 
 const struct command capture_command = {

@@ -8,7 +8,7 @@
 #include "gid/diff.h"
 #include "gid/elsewhere.h"
 #include "gid/judge.h"
-#include "gid/nccl_conf.h"
+#include "gid/settings.h"
 #include "render/gid_text.h"
 #include "render/json.h"
 #include "source/collect.h"
@@ -18,8 +18,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-extern char **environ;
 
 enum { OPTION_ALL = 256, OPTION_EXPLAIN, OPTION_TO, OPTION_DIFF, OPTION_WATCH };
 
@@ -67,12 +65,15 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	int result = gid_read(origin, host, &options, look->document);
 	if (!result && look->path)
 		result = gid_path_read(origin, host, look->path);
-	if (!result && look->nccl_conf) {
-		struct gid_environment environment = { .variables = environ };
-		*look->nccl_conf = (struct strings){ 0 };
-		result = nccl_conf_read(host->arena, &environment, look->nccl_conf);
-	}
-	return result;
+	if (result || !look->settings)
+		return result;
+	*look->settings = (struct gid_settings){ 0 };
+	struct error error = { 0 };
+	int unknown = origin_settings(origin, host->arena, look->settings, &error);
+	/* A snapshot without them: nothing is known to be set. */
+	if (unknown && unknown != -ENOENT)
+		report_missing(&host->report, "choices", "host", unknown, "%s", error.text);
+	return 0;
 }
 
 /* ---- what belongs to this document ---- */
@@ -121,11 +122,9 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 		look->document = arena_new_object(look->host->arena, struct gid_document);
 	if (request->to && look->document)
 		look->path = arena_new_object(look->host->arena, struct gid_path);
-	/* A snapshot does not hold the files of its users, and those of this host are another machine's. */
-	bool explain = request->explain && !strcmp(origin_name(origin), "live");
-	if (explain && look->document)
-		look->nccl_conf = arena_new_object(look->host->arena, struct strings);
-	if (!look->document || (request->to && !look->path) || (explain && !look->nccl_conf))
+	if (request->explain && look->document)
+		look->settings = arena_new_object(look->host->arena, struct gid_settings);
+	if (!look->document || (request->to && !look->path) || (request->explain && !look->settings))
 		return error_set(error, -ENOMEM, "GID tables");
 	if (look->path)
 		gid_path_parse(look->host->arena, request->to, look->path);
@@ -195,15 +194,16 @@ static int compare(const struct gid_request *request, struct gid_look *look, str
 
 /* ---- the command ---- */
 
-/* A snapshot does not hold the environment of the consumers, and that of this process is another machine's. */
-static int deepen(const struct gid_request *request, bool live, struct gid_look *look)
+static int deepen(const struct gid_request *request, struct gid_look *look)
 {
 	int result = 0;
 	check_gid(look->host, look->document);
-	struct gid_environment environment = { .variables = live ? environ : NULL, .nccl_conf = look->nccl_conf };
+	struct gid_environment environment;
 	if (!request->explain)
 		result = gid_advise(look->host, look->document);
-	if (request->explain)
+	else
+		result = gid_settings_environment(look->host->arena, look->settings, &environment);
+	if (request->explain && !result)
 		result = gid_explain(look->host, &environment, look->document);
 	if (!result && look->path) {
 		look->document->to = gid_path_choose(look->host, look->document, look->path);
@@ -287,7 +287,7 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 		collected = compare(request, &look, &error);
 	if (collected)
 		complain("%s", collected == -EINTR ? "interrupted" : error.text);
-	int result = deepen(request, !common->from, &look);
+	int result = deepen(request, &look);
 	if (!result && (common->json || !collected || collected == -EINTR))
 		result = print(request, common, &look);
 	if (result && !ferror(stdout)) {

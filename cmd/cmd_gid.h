@@ -21,7 +21,7 @@ struct gid_look {
 	struct host *host;
 	struct gid_document *document; /* in host->arena */
 	struct gid_path *path;         /* with --to */
-	struct strings *nccl_conf;     /* with --explain of this host, in host->arena */
+	struct gid_settings *settings; /* with --explain, in host->arena */
 };
 
 /* 0, or what collect_host() returned, with `error`; the look is valid in any case but -ENOMEM. */

@@ -28,13 +28,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTION_STDOUT = 256, OPTION_REDACT, OPTION_PROBE };
+enum { OPTION_STDOUT = 256, OPTION_REDACT, OPTION_PROBE, OPTION_CUDA };
 
 static const struct option_help options[] = {
 	{ 'o', "output", "FILE", "write the archive here: .tar.gz, .tar.xz, .tar.zst, .tar.bz2 or .tar" },
 	{ OPTION_STDOUT, "stdout", NULL, "write the archive (.tar.gz) to standard output" },
 	{ OPTION_REDACT, "redact", NULL, "pseudonyms for GUIDs, MACs, addresses, host names and serials" },
 	{ OPTION_PROBE, "probe", NULL, "make a loopback probe too" },
+	{ OPTION_CUDA, "cuda", NULL, "load libcuda and ask it about GPUs, for topo --cuda" },
 	{ 0 },
 };
 
@@ -133,6 +134,8 @@ static int add_own_members(struct making *making)
 {
 	for (const char *const *never = record_never_holds; *never; never++)
 		leave_out(making, "%s", *never);
+	if (!making->cuda && !making->common->from)
+		leave_out(making, "%s", record_without_cuda);
 	take_findings(making);
 	json_object *object = own_document(making);
 	autofree char *text = object ? json_text(object, true) : NULL;
@@ -201,7 +204,8 @@ static int record(struct making *making)
 	if (result)
 		return result;
 	int64_t begun = clock_ms();
-	result = record_snapshot(origin, host, RECORD_MS, &results);
+	const struct record_options wanted = { .overall_ms = RECORD_MS, .cuda = making->cuda || making->common->from };
+	result = record_snapshot(origin, host, &wanted, &results);
 	making->slow = is_slow(host, clock_ms() - begun);
 	making->document.devices = num(host->devices.count);
 	if (result == -EINTR || run_command_interrupted())
@@ -317,6 +321,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		to_stdout |= option == OPTION_STDOUT;
 		making.redact |= option == OPTION_REDACT;
 		making.probe |= option == OPTION_PROBE;
+		making.cuda |= option == OPTION_CUDA;
 	}
 	if (option != OPTION_END)
 		return option_status(option);

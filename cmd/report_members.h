@@ -15,7 +15,7 @@
 struct making {
 	const struct common_options *common;
 	const char *file; /* NULL: standard output */
-	bool redact, probe;
+	bool redact, probe, cuda;
 	struct staging staging;
 	char raw[PATH_MAX], snapshot[PATH_MAX], documents[PATH_MAX];
 	struct host *host;

@@ -107,3 +107,9 @@ static const struct field gid_fields[] = {
 	FIELD_OF(RECORDS, struct gid_document, resized, gid_resize_record, "with --diff: tables of another size"),
 };
 RECORD(gid_record, gid_document, gid_fields);
+
+static const struct field gid_settings_fields[] = {
+	FIELD(TEXTS, struct gid_settings, variables, "variables of the environment that consumers go by"),
+	FIELD(TEXTS, struct gid_settings, nccl_conf, "lines of NCCL's files, the first that sets something counts"),
+};
+RECORD(gid_settings_record, gid_settings, gid_settings_fields);

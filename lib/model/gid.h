@@ -113,11 +113,17 @@ struct gid_document {
 	LIST(struct gid_resize) resized; /* with --diff */
 };
 
+/* NAME=VALUE of the process that looked: what its consumers would go by. A snapshot records it. */
+struct gid_settings {
+	struct strings variables; /* of the environment */
+	struct strings nccl_conf; /* lines of NCCL's files, the first that sets something counts */
+};
+
 extern const char *const gid_type_names[GID_TYPE_COUNT];
 extern const char *const gid_family_names[GID_FAMILY_COUNT];
 extern const char *const gid_scope_names[GID_SCOPE_COUNT];
 extern const char *const gid_state_names[GID_STATE_COUNT];
 
-extern const struct record gid_record, gid_change_record;
+extern const struct record gid_record, gid_change_record, gid_settings_record;
 
 #endif

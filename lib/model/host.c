@@ -66,6 +66,17 @@ static const struct field numa_node_fields[] = {
 };
 static RECORD(numa_node_record, numa_node, numa_node_fields);
 
+static const struct field package_fields[] = {
+	FIELD(NUMBER, struct package, id, "physical package id"),
+	FIELD(TEXT, struct package, cpus, "its CPUs, kernel list format"),
+};
+static RECORD(package_record, package, package_fields);
+
+static const struct field package_answer_fields[] = {
+	FIELD_OF(RECORDS, struct package_answer, packages, package_record, "packages"),
+};
+RECORD(package_answer_record, package_answer, package_answer_fields);
+
 static const struct field process_fields[] = {
 	FIELD(TEXT, struct process_facts, cpus, "CPUs the calling process may run on"),
 	FIELD(TEXT, struct process_facts, memory_policy, "memory policy of the calling process"),

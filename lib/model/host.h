@@ -53,6 +53,11 @@ struct package_list {
 	uint32_t count, capacity;
 };
 
+/* What hwloc answers, for a snapshot. */
+struct package_answer {
+	struct package_list packages;
+};
+
 /* The calling process, so that "this shell runs on node 1, mlx5_0 is on node 0" can be said. */
 struct process_facts {
 	const char *cpus;          /* sched_getaffinity, kernel list format */
@@ -404,5 +409,6 @@ bool netdev_is_member(const struct netdev *netdev, const struct netdev *master);
 extern const struct record topo_record;
 /* Of struct process_facts, which a snapshot records. */
 extern const struct record process_record;
+extern const struct record package_answer_record;
 
 #endif

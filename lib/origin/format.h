@@ -16,13 +16,15 @@
 #define SNAPSHOT_NAMES "names"
 #define SNAPSHOT_PROCESS "process.json"
 #define SNAPSHOT_CUDA "cuda.json"
+#define SNAPSHOT_HWLOC "hwloc.json"
+#define SNAPSHOT_SETTINGS "settings.json"
 #define SNAPSHOT_HOST "host.json"
 #define SNAPSHOT_VERBS "verbs"
 #define SNAPSHOT_NETLINK "netlink"
 #define SNAPSHOT_MAD "umad"
 
-/* In verbs/DEVICE.json, of a device that could not be opened or queried: an object of struct verbs_failure. */
-#define SNAPSHOT_VERBS_ERROR "error"
+/* In verbs/DEVICE.json, cuda.json and hwloc.json, where there was no answer: an object with "errno" and "text". */
+#define SNAPSHOT_FAILURE "error"
 
 enum {
 	SNAPSHOT_FILE_LIMIT = 64 << 20,     /* bytes of one file */

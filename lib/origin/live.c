@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* This host. */
 #include "base/cleanup.h"
+#include "gid/settings.h"
 #include "model/host.h"
 #include "origin/netlink.h"
 #include "origin/private.h"
@@ -174,10 +175,24 @@ static int live_verbs(struct origin *origin, struct arena *arena, const char *de
 	return verbs_query(&live(origin)->devices, arena, device, question, answer, error);
 }
 
-static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts)
+static int live_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error)
 {
 	(void)origin;
-	return process_read(arena, facts);
+	return hwloc_read_packages(arena, packages, error);
+}
+
+static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
+{
+	(void)origin;
+	int result = process_read(arena, facts);
+	return result ? error_set(error, result, "this process") : 0;
+}
+
+static int live_settings(struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error)
+{
+	(void)origin;
+	int result = gid_settings_read(arena, environ, settings);
+	return result ? error_set(error, result, "settings of this process") : 0;
 }
 
 static int live_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
@@ -186,16 +201,16 @@ static int live_cuda(struct origin *origin, struct arena *arena, struct cuda_ans
 	return cuda_query(arena, answer, error);
 }
 
-static int live_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
+static int live_host(struct origin *origin, struct arena *arena, struct host_facts *facts, struct error *error)
 {
 	(void)origin;
 	struct utsname name;
 	if (uname(&name))
-		return -errno;
+		return error_set(error, -errno, "uname");
 	facts->hostname = arena_strdup(arena, name.nodename);
 	facts->kernel = arena_strdup(arena, name.release);
 	facts->architecture = arena_strdup(arena, name.machine);
-	return facts->architecture ? 0 : -ENOMEM;
+	return facts->architecture ? 0 : error_set(error, -ENOMEM, "this host");
 }
 
 static void live_close(struct origin *origin)
@@ -218,8 +233,9 @@ static const struct origin_ops live_ops = {
 	.mad = live_mad,
 	.expect_verbs = live_expect_verbs,
 	.verbs = live_verbs,
-	.packages = hwloc_read_packages,
+	.packages = live_packages,
 	.process = live_process,
+	.settings = live_settings,
 	.cuda = live_cuda,
 	.host = live_host,
 	.close = live_close,

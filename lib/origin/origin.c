@@ -320,19 +320,21 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
 
 int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error)
 {
-	if (!origin->ops->packages)
-		return -EOPNOTSUPP;
 	int result = announce(origin, WATCH_FILES, "the topology, by hwloc");
-	if (result)
-		return error_say(error, result, "hwloc did not answer by the deadline");
-	result = origin->ops->packages(arena, packages, error);
-	conclude(origin);
+	if (result) {
+		error_say(error, result, "hwloc did not answer by the deadline");
+	} else {
+		result = origin->ops->packages(origin, arena, packages, error);
+		conclude(origin);
+	}
+	if (origin->recorder && result != -EOPNOTSUPP)
+		recorder_packages(origin->recorder, packages, error);
 	return result;
 }
 
-int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts)
+int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
-	int result = origin->ops->process(origin, arena, facts);
+	int result = origin->ops->process(origin, arena, facts, error);
 	if (!result && origin->recorder)
 		recorder_process(origin->recorder, facts);
 	return result;
@@ -342,14 +344,22 @@ int origin_process(struct origin *origin, struct arena *arena, struct process_fa
 int origin_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
 {
 	int result = origin->ops->cuda(origin, arena, answer, error);
-	if (!result && origin->recorder)
-		recorder_cuda(origin->recorder, answer);
+	if (origin->recorder)
+		recorder_cuda(origin->recorder, answer, error);
 	return result;
 }
 
-int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
+int origin_settings(struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error)
 {
-	int result = origin->ops->host(origin, arena, facts);
+	int result = origin->ops->settings(origin, arena, settings, error);
+	if (!result && origin->recorder)
+		recorder_settings(origin->recorder, settings);
+	return result;
+}
+
+int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts, struct error *error)
+{
+	int result = origin->ops->host(origin, arena, facts, error);
 	if (!result && origin->recorder)
 		recorder_host(origin->recorder, facts);
 	return result;

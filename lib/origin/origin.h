@@ -18,7 +18,9 @@
  *	                           the 256 bytes that an adapter answers to SubnGet of an attribute (four and eight hexadecimal
  *	                           digits) through dev/infiniband/NODE
  *	process.json               struct process_facts of the capturing process
- *	cuda.json                  struct cuda_answer, where libcuda was asked
+ *	cuda.json                  struct cuda_answer, where libcuda was asked; "error" as of a device
+ *	hwloc.json                 struct package_answer, where hwloc was asked; "error" as of a device
+ *	settings.json              struct gid_settings of the capturing process
  *	host.json                  struct host_facts
  *	errors                     lines "ERRNO PATH": reading, listing or asking PATH answers that positive errno, whatever
  *	                           the snapshot holds there. PATH may also be netlink/PROTOCOL/NAME or umad/…. It is listed in its
@@ -54,6 +56,7 @@
 struct origin;
 struct process_facts;
 struct cuda_answer;
+struct gid_settings;
 struct host_facts;
 struct package_list;
 struct verbs_question;
@@ -86,8 +89,7 @@ static inline void origin_closep(struct origin **origin)
 const char *origin_name(const struct origin *origin);
 
 /*
- * Files. Paths are relative and begin with "sys/", "proc/" or "dev/" (what else is read
- * of this host, such as configuration files, is not to be recorded). Symbolic links are followed, never out of the
+ * Files. Paths are relative and begin with "sys/", "proc/" or "dev/". Symbolic links are followed, never out of the
  * root. Reading gives at most size - 1 bytes, always ends `buffer` with a NUL, and returns the length or a negative
  * errno (that of read(2) included: EINVAL and EIO are answers of sysfs).
  */
@@ -148,12 +150,15 @@ void origin_expect_verbs(struct origin *origin);
  */
 int origin_verbs(struct origin *origin, struct arena *arena, const char *device, const struct verbs_question *question,
         struct verbs_answer *answer, struct error *error);
-/* The packages that hwloc finds on this host (source/hwloc.h); -EOPNOTSUPP for a snapshot. */
+/* The packages that hwloc finds on this host (source/hwloc.h), or the recorded answer; -EOPNOTSUPP: there is none. */
 int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error);
-int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts);
+/* These three: -ENOENT where the snapshot does not have it; `error` may be NULL. */
+int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error);
+int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts, struct error *error);
+/* What the environment and files of this process set for consumers of GIDs, see gid/settings.h. */
+int origin_settings(struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error);
 /* Loads libcuda and asks it, see source/cuda.h, or the recorded answer. 0 or negative errno with `error`. */
 int origin_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error);
-int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts);
 
 /*
  * What a call that may block is about, in memory shared with a watching parent; see origin/worker.h. The kinds are

@@ -8,6 +8,7 @@
  * that were listed are noted in "names", so that a listing replays as it was though not everything in it was read.
  */
 #include "base/cleanup.h"
+#include "model/gid.h"
 #include "model/gpu.h"
 #include "model/host.h"
 #include "origin/format.h"
@@ -358,14 +359,44 @@ void recorder_process(struct recorder *recorder, const struct process_facts *fac
 	write_record(recorder, SNAPSHOT_PROCESS, &process_record, facts);
 }
 
-void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer)
+void recorder_settings(struct recorder *recorder, const struct gid_settings *settings)
 {
-	write_record(recorder, SNAPSHOT_CUDA, &cuda_record, answer);
+	write_record(recorder, SNAPSHOT_SETTINGS, &gid_settings_record, settings);
 }
 
 void recorder_host(struct recorder *recorder, const struct host_facts *facts)
 {
 	write_record(recorder, SNAPSHOT_HOST, &host_facts_record, facts);
+}
+
+static void add_failure(json_object *answer, const struct error *error)
+{
+	if (!error || !error->code)
+		return;
+	json_object *failure = json_object_new_object();
+	json_object_object_add(failure, "errno", json_object_new_int(-error->code));
+	json_object_object_add(failure, "text", json_object_new_string(error->text));
+	json_object_object_add(answer, SNAPSHOT_FAILURE, failure);
+}
+
+static void write_answer(struct recorder *recorder, const char *path, const struct record *record, const void *data,
+        const struct error *error)
+{
+	autocall(put_json) json_object *object = record_to_json(record, data);
+	if (object)
+		add_failure(object, error);
+	write_json(recorder, path, object);
+}
+
+void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer, const struct error *error)
+{
+	write_answer(recorder, SNAPSHOT_CUDA, &cuda_record, answer, error);
+}
+
+void recorder_packages(struct recorder *recorder, const struct package_list *packages, const struct error *error)
+{
+	const struct package_answer answer = { .packages = *packages };
+	write_answer(recorder, SNAPSHOT_HWLOC, &package_answer_record, &answer, error);
 }
 
 /* A device is asked several times, for other things each time: what an answer does not tell stays as it was. */
@@ -399,12 +430,7 @@ void recorder_verbs(
 		fail(recorder, -ENOMEM, path);
 		return;
 	}
-	if (error && error->code) {
-		json_object *failure = json_object_new_object();
-		json_object_object_add(failure, "errno", json_object_new_int(-error->code));
-		json_object_object_add(failure, "text", json_object_new_string(error->text));
-		json_object_object_add(object, SNAPSHOT_VERBS_ERROR, failure);
-	}
+	add_failure(object, error);
 	if (earlier)
 		merge(object, earlier);
 	write_json(recorder, path, object);

@@ -4,6 +4,7 @@
  * contents when they are asked for. What is found wrong then is damage, which ends the command (origin_damage()).
  */
 #include "base/cleanup.h"
+#include "model/gid.h"
 #include "model/gpu.h"
 #include "model/host.h"
 #include "origin/directory.h"
@@ -213,7 +214,9 @@ static int read_record(const struct snapshot *self, const char *path, const stru
 	if (result)
 		return error_set(error, result, "%s", path);
 	*root = json_parse(text, length, path, error);
-	return *root ? record_from_json(record, *root, arena, data, error) : -EINVAL;
+	struct error wrong = { 0 };
+	result = *root ? record_from_json(record, *root, arena, data, &wrong) : -EINVAL;
+	return wrong.code ? error_say(error, wrong.code, "%s: %s", path, wrong.text) : result;
 }
 
 /* What was not asked is not told, as an opened device would. */
@@ -229,10 +232,10 @@ static void drop_unwanted(struct verbs_answer *answer, unsigned int want)
 	}
 }
 
-static int recorded_failure(json_object *root, struct error *error)
+static int recorded_failure(json_object *root, const char *action, struct error *error)
 {
 	json_object *failure, *code = NULL, *text = NULL;
-	if (!json_object_object_get_ex(root, SNAPSHOT_VERBS_ERROR, &failure) || !failure)
+	if (!json_object_object_get_ex(root, SNAPSHOT_FAILURE, &failure) || !failure)
 		return 0;
 	json_object_object_get_ex(failure, "errno", &code);
 	json_object_object_get_ex(failure, "text", &text);
@@ -240,7 +243,7 @@ static int recorded_failure(json_object *root, struct error *error)
 	if (number < 1 || number > 4095)
 		number = EIO;
 	if (!json_object_is_type(text, json_type_string))
-		return error_set(error, -number, "opening the device");
+		return error_set(error, -number, "%s", action);
 	return error_say(error, -number, "%s", json_object_get_string(text));
 }
 
@@ -256,15 +259,23 @@ static int snapshot_verbs(struct origin *origin, struct arena *arena, const char
 	if (result == -ENOENT)
 		return error_say(error, result, "%s: the snapshot holds no answers of verbs for it", device);
 	if (!result)
-		result = recorded_failure(root, error);
+		result = recorded_failure(root, "opening the device", error);
 	drop_unwanted(answer, question->want);
 	return result;
 }
 
-static int snapshot_process(struct origin *origin, struct arena *arena, struct process_facts *facts)
+static int snapshot_process(
+        struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
 	autocall(put_json) json_object *root = NULL;
-	return read_record(snapshot(origin), SNAPSHOT_PROCESS, &process_record, arena, facts, &root, NULL);
+	return read_record(snapshot(origin), SNAPSHOT_PROCESS, &process_record, arena, facts, &root, error);
+}
+
+static int snapshot_settings(
+        struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error)
+{
+	autocall(put_json) json_object *root = NULL;
+	return read_record(snapshot(origin), SNAPSHOT_SETTINGS, &gid_settings_record, arena, settings, &root, error);
 }
 
 static int snapshot_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
@@ -273,13 +284,28 @@ static int snapshot_cuda(struct origin *origin, struct arena *arena, struct cuda
 	int result = read_record(snapshot(origin), SNAPSHOT_CUDA, &cuda_record, arena, answer, &root, error);
 	if (result == -ENOENT)
 		return error_say(error, result, "the snapshot holds no answer of libcuda");
-	return result;
+	return result ? result : recorded_failure(root, "libcuda", error);
 }
 
-static int snapshot_host(struct origin *origin, struct arena *arena, struct host_facts *facts)
+static int snapshot_packages(
+        struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error)
 {
 	autocall(put_json) json_object *root = NULL;
-	return read_record(snapshot(origin), SNAPSHOT_HOST, &host_facts_record, arena, facts, &root, NULL);
+	struct package_answer answer = { 0 };
+	int result =
+	        read_record(snapshot(origin), SNAPSHOT_HWLOC, &package_answer_record, arena, &answer, &root, error);
+	if (result == -ENOENT)
+		return -EOPNOTSUPP;
+	list_each(package, &answer.packages)
+		package->cpus = package->cpus ? package->cpus : "";
+	*packages = answer.packages;
+	return result ? result : recorded_failure(root, "hwloc", error);
+}
+
+static int snapshot_host(struct origin *origin, struct arena *arena, struct host_facts *facts, struct error *error)
+{
+	autocall(put_json) json_object *root = NULL;
+	return read_record(snapshot(origin), SNAPSHOT_HOST, &host_facts_record, arena, facts, &root, error);
 }
 
 static int snapshot_damage(const struct origin *origin, struct error *error)
@@ -314,7 +340,9 @@ static const struct origin_ops snapshot_ops = {
 	.netlink = snapshot_netlink,
 	.mad = snapshot_mad,
 	.verbs = snapshot_verbs,
+	.packages = snapshot_packages,
 	.process = snapshot_process,
+	.settings = snapshot_settings,
 	.cuda = snapshot_cuda,
 	.host = snapshot_host,
 	.damage = snapshot_damage,

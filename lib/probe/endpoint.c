@@ -106,7 +106,7 @@ static void describe_limits(struct endpoint *endpoint)
 {
 	struct rlimit limit;
 	struct process_facts process = { 0 };
-	if (!origin_process(endpoint->origin, endpoint->run->arena, &process))
+	if (!origin_process(endpoint->origin, endpoint->run->arena, &process, NULL))
 		endpoint->facts->may_lock_memory = process.cap_ipc_lock;
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit)) {
 		endpoint->facts->memlock_soft_bytes =

@@ -9,17 +9,17 @@
 #include <errno.h>
 
 const char *const record_never_holds[] = {
-	"the environment of the programs that use RDMA (gid --explain)",
+	"variables of the programs that use RDMA, other than those set for this command (gid --explain)",
 	"answers to route look-ups (gid --to)",
 	"counters other than those of topo --health",
 	"contents of files that neither topo nor gid reads",
 	NULL,
 };
+const char record_without_cuda[] = "what libcuda says of GPUs (topo --cuda): it was not asked for (--cuda)";
 
 /* Both ways to a GID table, since whoever replays the snapshot may want the other. */
-static int read_gids(struct origin *origin, struct host *host, void *data)
+static int read_gids(struct origin *origin, struct host *host)
 {
-	(void)data;
 	static const enum gid_source sources[] = { GID_SOURCE_SYSFS, GID_SOURCE_BEST };
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		struct gid_document document = { 0 };
@@ -31,11 +31,32 @@ static int read_gids(struct origin *origin, struct host *host, void *data)
 	return 0;
 }
 
-int record_snapshot(struct origin *origin, struct host *host, unsigned int overall_ms, struct record_result *result)
+/* What single commands ask for besides what is collected for all of them. Only the answers count that are recorded. */
+static int read_more(struct origin *origin, struct host *host, void *data)
 {
-	struct collect_options options = {
-		.verbs = VERBS_PORTS, .neighbours = true, .health = true, .more = read_gids, .overall_ms = overall_ms
-	};
+	(void)data;
+	struct gid_settings settings = { 0 };
+	struct package_list packages = { 0 };
+	struct error error = { 0 };
+	int result = read_gids(origin, host);
+	if (result)
+		return result;
+	origin_about(origin, "host");
+	origin_settings(origin, host->arena, &settings, &error);
+	error = (struct error){ 0 };
+	origin_packages(origin, host->arena, &packages, &error);
+	return 0;
+}
+
+int record_snapshot(
+        struct origin *origin, struct host *host, const struct record_options *wanted, struct record_result *result)
+{
+	struct collect_options options = { .verbs = VERBS_PORTS,
+		.neighbours = true,
+		.health = true,
+		.cuda = wanted->cuda,
+		.more = read_more,
+		.overall_ms = wanted->overall_ms };
 	int collected = collect_host(origin, host, &options, &result->collecting);
 	if (collected == -ENODEV)
 		report_missing(&host->report, "devices", "host", collected, "%s", result->collecting.text);

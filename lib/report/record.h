@@ -16,10 +16,19 @@ struct record_result {
 	struct error writing;    /* the snapshot is not complete */
 };
 
+struct record_options {
+	unsigned int overall_ms; /* deadline, 0: the usual one */
+	bool cuda;               /* libcuda is asked too: it may take seconds, and wakes GPUs */
+};
+
+/* What is left out where libcuda is not asked. */
+extern const char record_without_cuda[];
+
 /*
- * Asks `origin`, which records (origin_record()), for everything; `host` is filled as well. `overall_ms` is the
- * deadline, 0: the usual one. 0 or the negative errno of one of the two results.
+ * Asks `origin`, which records (origin_record()), for everything; `host` is filled as well. 0 or the negative errno of
+ * one of the two results.
  */
-int record_snapshot(struct origin *origin, struct host *host, unsigned int overall_ms, struct record_result *result);
+int record_snapshot(
+        struct origin *origin, struct host *host, const struct record_options *options, struct record_result *result);
 
 #endif

@@ -319,15 +319,32 @@ static int run_briefly(struct origin *origin, struct collecting *collecting, str
 	return collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
 }
 
+/* A snapshot that has none was not made with one; what cannot be read in it is damaged. */
+static void read_facts(struct origin *origin, struct host *host)
+{
+	struct error error = { 0 };
+	int result = origin_host(origin, host->arena, &host->facts, &error);
+	if (result && result != -ENOENT)
+		report_missing(&host->report, "host", "host", result, "%s", error.text);
+}
+
+static void read_process(struct origin *origin, struct host *host)
+{
+	struct error error = { 0 };
+	int result = origin_process(origin, host->arena, &host->process, &error);
+	if (result && result != -ENOENT)
+		report_missing(&host->report, "process", "host", result, "%s", error.text);
+}
+
 static int run(struct origin *origin, void *data, struct error *error)
 {
 	struct collecting *collecting = data;
 	struct host *host = collecting->host;
 	origin_about(origin, "host");
-	origin_host(origin, host->arena, &host->facts);
+	read_facts(origin, host);
 	if (collecting->options->brief)
 		return run_briefly(origin, collecting, error);
-	origin_process(origin, host->arena, &host->process);
+	read_process(origin, host);
 	numa_read(origin, host);
 	if (collecting->options->cross_check || numa_lacks_package(host))
 		numa_cross_check(origin, host);
@@ -352,12 +369,14 @@ static int run(struct origin *origin, void *data, struct error *error)
 	list_each(device, &host->devices)
 		read_secondaries(origin, host, device);
 	read_all_verbs(origin, collecting);
-	if (collecting->options->cuda)
-		cuda_read(origin, host);
 	if (collecting->options->health)
 		health_read(origin, host);
 	host->complete = true;
-	return collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
+	result = collecting->options->more ? collecting->options->more(origin, host, collecting->options->data) : 0;
+	/* Last: it takes its seconds, and may take all that are left. */
+	if (collecting->options->cuda && !result)
+		cuda_read(origin, host);
+	return result;
 }
 
 static void reset(void *data)

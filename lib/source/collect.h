@@ -25,7 +25,7 @@ struct collect_options {
 	bool uverbs;             /* with `brief`: who may open the devices all the same */
 	bool neighbours;         /* GPUs, accelerators and NVMe controllers too */
 	bool expect_verbs;       /* `more` will ask verbs of the devices, see origin_expect_verbs() */
-	bool cuda;               /* with `neighbours`: loads libcuda and asks it about GPUs */
+	bool cuda;               /* with `neighbours`: loads libcuda and asks it about GPUs, after `more` */
 	bool health;             /* interrupts, quality of service and the wire too */
 	unsigned int overall_ms; /* deadline of all of it; 0: the usual one (origin/worker.h) */
 	/* Asks hwloc too, to compare; otherwise it is asked only for what sysfs does not tell. */

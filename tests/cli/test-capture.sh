@@ -14,7 +14,7 @@ without_origin() { sed 's/"origin":"[a-z]*"//'; }
 
 status_is 0 "a host is captured" "$RDMADIAG" capture "$dir/capture"
 like "$output" "^$dir/capture: snapshot of .* with 1 RDMA devices" "and it says of what"
-like "$output" "^left out: .*environment" "and what is not in it"
+like "$output" "^left out: .*variables of the programs" "and what is not in it"
 for command in "topo -j" "topo --no-verbs -j" "gid -j" "gid --all -j" "check -j"; do
 	# shellcheck disable=SC2086
 	live=$("$RDMADIAG" $command 2>&1 | without_origin)
@@ -71,4 +71,16 @@ mistake "a compressed archive cut short" "$dir/cut.tar.gz" "cut.tar.gz: .*damage
 mistake "an archive cut short" "$dir/cut.tar" "cut.tar: .*damaged"
 status_is 3 "with -j there is a document" "$RDMADIAG" topo -j --from "$dir/none"
 like "$output" '"schema":"rdmadiag.topo"' "also then"
+# ---- damaged members are told; a document about a host that is not known does not pass for one
+"$(dirname "$0")/../machines/make-snapshot" g22-two-of-256 "$dir/damaged"
+echo '[]' >"$dir/damaged/host.json"
+echo '{"cpus":3}' >"$dir/damaged/process.json"
+echo '{' >"$dir/damaged/settings.json"
+for command in topo check "gid --explain"; do
+	# shellcheck disable=SC2086
+	run_captured "$RDMADIAG" $command --from "$dir/damaged"
+	like "$output" "  host of host: host.json: document: an object expected" "$command tells of a host.json of the wrong type"
+done
+like "$("$RDMADIAG" topo --from "$dir/damaged")" "  process of host: process.json: cpus: a string expected" "and of process.json"
+like "$("$RDMADIAG" gid --explain --from "$dir/damaged")" "  choices of host: settings.json: not valid JSON" "and of settings.json"
 done_testing

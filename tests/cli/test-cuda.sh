@@ -41,6 +41,18 @@ like "$(LD_LIBRARY_PATH=$work/lib "$RDMADIAG" topo --cuda)" "no flush needed" "t
 LD_LIBRARY_PATH=$work/lib CUDA_STAND_IN=init topo --cuda
 holds "CUDA's own error" "'100' in missing('gpu', 'host')['reason']"
 
+# a snapshot has the answer where it was wanted
+export LD_LIBRARY_PATH=$work/lib
+status_is 0 "a capture with it" "$RDMADIAG" capture --cuda "$work/with"
+live=$("$RDMADIAG" topo --cuda)
+is "$(env -u LD_LIBRARY_PATH "$RDMADIAG" topo --cuda --from "$work/with")" "$live" "replays what CUDA said"
+status_is 0 "a report with it" "$RDMADIAG" report --cuda -o "$work/with.tar"
+"$RDMADIAG" report --from "$work/with.tar" -o "$work/again.tar" >/dev/null
+is "$(env -u LD_LIBRARY_PATH "$RDMADIAG" topo --cuda --from "$work/again.tar")" "$live" "and a report of it too"
+CUDA_STAND_IN=init "$RDMADIAG" capture --cuda "$work/failed" >/dev/null
+is "$(env -u LD_LIBRARY_PATH "$RDMADIAG" topo --cuda --from "$work/failed")" "$(CUDA_STAND_IN=init "$RDMADIAG" topo --cuda)" "CUDA's own error is replayed"
+unset LD_LIBRARY_PATH
+
 # never unasked
 cat >"$work/never.c" <<-'C'
 	#include <stdlib.h>
@@ -51,4 +63,8 @@ LD_LIBRARY_PATH=$work/lib topo --matrix
 is "$status" 0 "the library is not loaded by --matrix"
 LD_LIBRARY_PATH=$work/lib topo
 is "$status" 0 "nor by topo"
+LD_LIBRARY_PATH=$work/lib status_is 0 "nor by a capture" "$RDMADIAG" capture "$work/without"
+like "$output" "^left out: what libcuda says" "which says so"
+LD_LIBRARY_PATH=$work/lib status_is 0 "nor by a report" "$RDMADIAG" report -o "$work/without.tar"
+like "$output" "^left out: what libcuda says" "which says so"
 done_testing

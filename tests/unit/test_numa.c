@@ -13,8 +13,9 @@
 
 static int answer;
 
-static int packages(struct arena *arena, struct package_list *list, struct error *error)
+static int packages(struct origin *origin, struct arena *arena, struct package_list *list, struct error *error)
 {
+	(void)origin;
 	struct package *package = answer ? NULL : list_add(arena, list);
 	if (!package)
 		return error_set(error, answer, "hwloc");

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "base/cleanup.h"
+#include "model/gid.h"
 #include "model/host.h"
 #include "origin/origin.h"
 #include "source/verbs.h"
@@ -330,10 +331,41 @@ static void facts_are_replayed(void **state)
 	struct arena *arena = test_arena();
 	struct host_facts host = { 0 };
 	struct process_facts process = { 0 };
-	assert_int_equal(origin_host(origin, arena, &host), 0);
+	assert_int_equal(origin_host(origin, arena, &host, NULL), 0);
 	assert_string_equal(host.hostname, "n");
 	assert_null(host.architecture);
-	assert_int_equal(origin_process(origin, arena, &process), -ENOENT);
+	assert_int_equal(origin_process(origin, arena, &process, NULL), -ENOENT);
+	arena_free(arena);
+}
+
+/* hwloc, and what consumers of GIDs were told: an answer, an error, and what is damaged. */
+static void answers_of_libraries_are_replayed(void **state)
+{
+	(void)state;
+	put("host.json", "{}");
+	put("hwloc.json", "{\"packages\":[{\"id\":1,\"cpus\":\"0-3\"},{\"id\":2,\"cpus\":null}]}");
+	put("settings.json", "{\"variables\":[\"UCX_IB_GID_INDEX=3\"],\"nccl_conf\":[\"NCCL_IB_GID_INDEX=2\"]}");
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	struct arena *arena = test_arena();
+	struct package_list packages = { 0 };
+	struct gid_settings settings = { 0 };
+	struct error error = { 0 };
+	assert_int_equal(origin_packages(origin, arena, &packages, &error), 0);
+	assert_int_equal(packages.count, 2);
+	assert_true(num_is(packages.items[0]->id, 1));
+	assert_string_equal(packages.items[0]->cpus, "0-3");
+	assert_string_equal(packages.items[1]->cpus, "");
+	assert_int_equal(origin_settings(origin, arena, &settings, &error), 0);
+	assert_int_equal(settings.variables.count, 1);
+	assert_string_equal(settings.variables.items[0], "UCX_IB_GID_INDEX=3");
+	assert_string_equal(settings.nccl_conf.items[0], "NCCL_IB_GID_INDEX=2");
+	put("hwloc.json", "{\"packages\":[],\"error\":{\"errno\":65,\"text\":\"libhwloc: none\"}}");
+	assert_int_equal(origin_packages(origin, arena, &packages, &error), -ENOPKG);
+	assert_string_equal(error.text, "libhwloc: none");
+	put("settings.json", "{\"variables\":[null],\"nccl_conf\":[]}");
+	assert_int_equal(origin_settings(origin, arena, &settings, &error), -EINVAL);
+	put("hwloc.json", "[]");
+	assert_int_equal(origin_packages(origin, arena, &packages, &error), -EINVAL);
 	arena_free(arena);
 }
 
@@ -565,6 +597,7 @@ int main(void)
 		TEST(netlink_is_replayed),
 		TEST(verbs_are_replayed),
 		TEST(facts_are_replayed),
+		TEST(answers_of_libraries_are_replayed),
 		TEST(mistakes_are_named),
 		TEST(damage_is_told),
 		TEST(errors_in_any_order),

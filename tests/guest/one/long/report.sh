@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A report of a real kernel: it replays as the host was seen live, and a redacted one holds nothing that names the node.
+# A report of a real kernel: what is in it, and a redacted one holds nothing that names the node.
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 
@@ -26,24 +26,14 @@ rdma link add rxer1 type rxe netdev enx525400abcd99
 echo "rdma: test message of 192.0.2.117 on 52:54:00:ab:cd:17" >/dev/kmsg
 echo "something else of this machine" >/dev/kmsg
 
-# What is live and what was captured are compared: nothing may change between the two.
+# What is live and what was redacted are compared: nothing may change between the two.
 ok "no address is tentative any more" wait_for 20 addresses_are_settled
 
 dir=$(mktemp -d)
-without_origin() { sed 's/"origin":"[a-z]*"//'; }
 status_is 0 "a report with a probe" "$RDMADIAG" report --probe -o "$dir/plain.tar.gz"
 mkdir "$dir/plain" "$dir/redacted"
 tar -xzf "$dir/plain.tar.gz" -C "$dir/plain"
 documents=$dir/plain/rdmadiag-report/report
-for command in "topo -j" "topo --vfs" "gid -j" "gid --all -j" "gid --explain" "check -j" "check"; do
-	# shellcheck disable=SC2086
-	live=$("$RDMADIAG" $command 2>&1 | without_origin)
-	like "$live" "rxer0|bondr" "$command shows the node"
-	# shellcheck disable=SC2086
-	is "$("$RDMADIAG" $command --from "$dir/plain.tar.gz" 2>&1 | without_origin)" "$live" "and replays the same"
-done
-is "$(cat "$documents/topo.txt")" "$("$RDMADIAG" topo --vfs)" "topo.txt is what topo says"
-is "$(cat "$documents/check.txt")" "$("$RDMADIAG" check)" "check.txt is what check says"
 like "$(cat "$documents/probe.json")" '"outcome": *"ok"' "the probe"
 like "$(cat "$documents/probe.txt")" "Verdict: ok" "and its text"
 like "$(cat "$documents/kernel.log")" "test message of 192.0.2.117" "kernel messages about RDMA"
@@ -79,6 +69,7 @@ for where, _, files in os.walk(sys.argv[1]):
 PYTHON
 }
 like "$(originals "$dir/plain")" "netlink/route/link 525400abcd17" "the search finds what is there"
+export NCCL_IB_ADDR_RANGE=192.0.2.117/32 UCX_IB_ROCE_SUBNETS=192.0.2.0/24
 status_is 0 "a redacted report with a probe" "$RDMADIAG" report --redact --probe -o "$dir/redacted.tar.gz"
 tar -xzf "$dir/redacted.tar.gz" -C "$dir/redacted"
 is "$(originals "$dir/redacted" | head -20)" "" "nothing of it is in the redacted one"
@@ -87,7 +78,8 @@ is "$(ids --from "$dir/redacted.tar.gz")" "$(ids)" "the same findings"
 choices() { "$RDMADIAG" gid --explain -j "$@" | python3 -c '
 import json, sys
 for choice in json.load(sys.stdin)["choices"]: print(choice["device"], choice["consumer"], choice["index"])'; }
-is "$(choices --from "$dir/redacted.tar.gz")" "$(choices)" "the same choices"
+is "$(choices --from "$dir/redacted.tar.gz")" "$(choices)" "the same choices, by settings that name addresses too"
+like "$(choices)" "rxer0 nccl" "which are some"
 like "$(cat "$dir/redacted/rdmadiag-report/report/kernel.log")" "test message of" "kernel messages are there"
 for document in "$dir/redacted/rdmadiag-report/report"/*.json; do
 	ok "${document##*/} is valid" tests/schema/validate "$RDMADIAG" "$document"
