@@ -174,6 +174,7 @@ static int answer_done(struct service *service, const struct incoming *incoming,
 	if (result)
 		return result;
 	verify(service, done.posted);
+	landings_apply(&service->target.landings, &service->layout, run);
 	struct ok_message ok = { .type = "ok", .verified = flag(all_right(&service->target)) };
 	ok.landings = service->target.landings;
 	step = control_begin(run, "ok", SEND_MS);

@@ -120,21 +120,67 @@ bool only_large_fails(const struct judge *judge, const struct operation *operati
 	return smaller_passed;
 }
 
+/* The right of the target that this operation needs; NULL: none, or nobody knows. */
+static const char *needed_right(const struct operation *operation)
+{
+	switch (operation->opcode) {
+	case OP_WRITE:
+	case OP_WRITE_IMM:
+		return "remote-write";
+	case OP_READ:
+		return "remote-read";
+	default:
+		return NULL;
+	}
+}
+
+bool lacks_queue_right(const struct judge *judge, const struct operation *operation)
+{
+	const char *right = needed_right(operation), *given = judge->evidence->remote.qp_access;
+	return right && given && !text_has(given, right);
+}
+
 const char *missing_right(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *target = &judge->evidence->remote;
-	const char *right = NULL;
-	if (operation->opcode == OP_WRITE || operation->opcode == OP_WRITE_IMM)
-		right = "remote-write";
-	else if (operation->opcode == OP_READ)
-		right = "remote-read";
+	const char *right = needed_right(operation);
 	if (!right)
 		return NULL;
 	if (target->mr_access && !text_has(target->mr_access, right))
 		return describe(
 		        judge, "the peer did not give a right", "the peer's buffer was registered without %s", right);
-	if (target->qp_access && !text_has(target->qp_access, right))
+	if (lacks_queue_right(judge, operation))
 		return describe(
 		        judge, "the peer did not give a right", "the peer's queue pair was set up without %s", right);
 	return NULL;
+}
+
+static bool both_differ(struct num a, struct num b)
+{
+	return a.known && b.known && a.value != b.value;
+}
+
+/* A send goes where the peer's receive says: key and address do not matter. */
+bool differs_in_key(const struct judge *judge, const struct operation *operation)
+{
+	return operation->opcode != OP_SEND && both_differ(operation->rkey, judge->evidence->remote.rkey);
+}
+
+bool is_outside(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *target = &judge->evidence->remote;
+	if (operation->opcode == OP_SEND || !operation->remote_address.known || !target->buffer_address.known)
+		return false;
+	int64_t offset = difference(operation->remote_address.value, target->buffer_address.value);
+	if (offset < 0 || !operation->bytes.known || !target->buffer_bytes.known)
+		return offset < 0;
+	return offset > difference(target->buffer_bytes.value, operation->bytes.value);
+}
+
+/* With several domains there are several keys, all of them right. */
+bool differs_in_local_key(const struct judge *judge, const struct operation *operation)
+{
+	const struct probe_request *request = judge->request;
+	return (!request->pds.known || request->pds.value == 1) &&
+	       both_differ(operation->lkey, judge->evidence->local.lkey);
 }

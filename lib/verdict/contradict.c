@@ -30,6 +30,41 @@ static bool is_unsent_success(const struct judge *judge, const struct operation 
 	               (operation->acknowledged == FLAG_NO && !is_iwarp(&judge->evidence->local)));
 }
 
+static bool has_returned_early(const struct operation *operation)
+{
+	return operation->post_call_ns.known && operation->post_return_ns.known &&
+	       operation->post_return_ns.value < operation->post_call_ns.value;
+}
+
+/* By the offset of the clocks, whose error grows with the run: crystals differ by up to a thousandth at most. */
+static bool has_landed_early(const struct judge *judge, const struct operation *operation)
+{
+	const struct clock_offset *clock = judge->evidence->clock;
+	struct num landed = operation->remote_landed_ns, posted = operation->post_call_ns;
+	if (!clock || !clock->offset_ns.known || !clock->error_ns.known || !landed.known || !posted.known ||
+	        operation->opcode == OP_READ)
+		return false;
+	int64_t drift = posted.value > 0 ? posted.value / 1000 : 0;
+	int64_t early = difference(posted.value, difference(landed.value, clock->offset_ns.value));
+	return difference(difference(early, clock->error_ns.value), drift) > 0;
+}
+
+/* What a device refuses of one request it does not let pass of another. */
+static const char *refutation_of(const struct judge *judge, const struct operation *operation)
+{
+	if (!is_success(operation) || num_is(operation->bytes, 0))
+		return NULL;
+	if (differs_in_key(judge, operation) || is_outside(judge, operation))
+		return "it succeeded, and its remote key or range is not what the peer gave out";
+	if (missing_right(judge, operation))
+		return "it succeeded, and the peer did not give the right that it needs";
+	if (operation->is_inline != FLAG_YES && differs_in_local_key(judge, operation))
+		return "it succeeded, and its local key is not the buffer's";
+	if (is_longer(operation, judge->evidence->local.max_message_bytes))
+		return "it succeeded, and is longer than the port's limit";
+	return NULL;
+}
+
 static const char *contradiction_of(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *local = &judge->evidence->local;
@@ -37,15 +72,122 @@ static const char *contradiction_of(const struct judge *judge, const struct oper
 		return "number and name of its status are of two different ones";
 	if (is_backwards(operation))
 		return "it completed before it was posted";
-	if (operation->wc_status.known && operation->post_errno.known && operation->post_errno.value)
+	if (status_of(operation).known && operation->post_errno.known && operation->post_errno.value)
 		return "post refused it, and it has a completion";
+	if (operation->bad_wr == FLAG_YES && num_is(operation->post_errno, 0))
+		return "post took it, and names it as the request that it refused";
+	if (has_returned_early(operation))
+		return "its post returned before it was called";
+	if (has_landed_early(judge, operation))
+		return "it landed before it was posted, by more than the clocks may differ";
 	if (operation->landed == FLAG_NO && payload_is_right(operation))
 		return "nothing of its payload is there, and all of it was verified";
 	if (is_unsent_success(judge, operation))
 		return "it succeeded, and the queues say that it was not sent or not acknowledged";
 	if (is_success(operation) && text_is(local->qp_state, "INIT"))
 		return "it succeeded on a queue pair that is still in INIT";
+	if (is_success(operation) && text_is(local->qp_state, "RESET"))
+		return "it succeeded on a queue pair that is in RESET";
+	return refutation_of(judge, operation);
+}
+
+/* ---- counts ---- */
+
+/* What of the list the counts speak of as well. */
+struct listed {
+	int64_t posted, succeeded, failed, pending;
+};
+
+static struct listed count_listed(const struct evidence *evidence)
+{
+	struct listed listed = { 0 };
+	list_each(operation, &evidence->operations) {
+		enum { FLUSHED = 5 }; /* IBV_WC_WR_FLUSH_ERR */
+		struct num status = status_of(operation);
+		bool done = status.known || operation->reclaimed_ns.known || operation->is_signaled == FLAG_NO;
+		listed.posted += is_posted(operation);
+		listed.succeeded += is_success(operation);
+		listed.failed += status.known && status.value && status.value != FLUSHED;
+		listed.pending += is_posted(operation) && !done;
+	}
+	return listed;
+}
+
+static bool is_below(struct num count, int64_t least)
+{
+	return count.known && count.value < least;
+}
+
+static bool has_negative_count(const struct evidence *evidence)
+{
+	bool negative = is_below(evidence->operations_posted, 0) || is_below(evidence->operations_completed, 0) ||
+	                is_below(evidence->operations_failed, 0) || is_below(evidence->operations_reclaimed, 0) ||
+	                is_below(evidence->operations_omitted, 0) || is_below(evidence->flushes, 0);
+	list_each(of_size, &evidence->payloads)
+		negative |=
+		        is_below(of_size->right, 0) || is_below(of_size->wrong, 0) || is_below(of_size->untouched, 0);
+	return negative;
+}
+
+static int64_t add(int64_t sum, struct num count)
+{
+	return count.known ? difference(sum, difference(0, count.value)) : sum;
+}
+
+/* Completions of every kind, and those of the unsignaled ones that later completions speak for. */
+static int64_t ended_count(const struct evidence *evidence)
+{
+	return add(add(done_count(evidence), evidence->operations_failed), evidence->flushes);
+}
+
+/* Requests that the target looked for: as many as were posted, or fewer. Untouched may be what was never posted. */
+static bool has_surplus_payloads(const struct evidence *evidence, const struct listed *listed)
+{
+	int64_t there = 0;
+	list_each(of_size, &evidence->payloads)
+		there = add(add(there, of_size->right), of_size->wrong);
+	if (evidence->operations_posted.known)
+		return there > evidence->operations_posted.value;
+	return evidence->operations_completed.known && num_is(evidence->operations_failed, 0) && !listed->pending &&
+	       there > done_count(evidence);
+}
+
+/* A refused request may be listed too: whoever wrote the record may have counted it, or not. */
+static bool is_list_of_other_length(const struct evidence *evidence, const struct listed *listed)
+{
+	struct num posted = evidence->operations_posted, omitted = evidence->operations_omitted;
+	int64_t all = evidence->operations.count;
+	return posted.known && omitted.known && add(listed->posted, omitted) != posted.value &&
+	       add(all, omitted) != posted.value;
+}
+
+static const char *wrong_count(const struct evidence *evidence)
+{
+	struct listed listed = count_listed(evidence);
+	struct num posted = evidence->operations_posted;
+	if (has_negative_count(evidence))
+		return "a count is negative";
+	if (is_below(posted, listed.posted))
+		return "more requests are listed than were posted";
+	if (is_below(evidence->operations_completed, listed.succeeded))
+		return "more successful requests are listed than completed successfully";
+	if (is_below(evidence->operations_failed, listed.failed))
+		return "more failed requests are listed than failed";
+	if (is_below(posted, ended_count(evidence)))
+		return "more requests ended than were posted";
+	if (listed.pending && posted.known && ended_count(evidence) == posted.value)
+		return "by the counts all requests ended, and one is listed that did not";
+	if (has_surplus_payloads(evidence, &listed))
+		return "more payloads were found than requests were posted";
+	if (is_list_of_other_length(evidence, &listed))
+		return "those listed and those omitted together are not as many as were posted";
 	return NULL;
+}
+
+/* Who dies or is given up writes no more, and may have been between two counts. */
+static bool has_counts(const struct evidence *evidence)
+{
+	return evidence->local.role != ROLE_TARGET && !evidence->died_of_signal.known && !evidence->stuck;
 }
 
 void judge_contradictions(struct judge *judge)
@@ -58,4 +200,6 @@ void judge_contradictions(struct judge *judge)
 		judge->contradictory = operation;
 		return;
 	}
+	if (has_counts(judge->evidence))
+		judge->contradiction = wrong_count(judge->evidence);
 }

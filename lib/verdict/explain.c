@@ -118,8 +118,10 @@ static const struct wc_explanation wc_table[] = {
 	                L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION),
 	                "Treat it as exceeded retries: peer's state first, then counters of both ends.", VERBS_H } },
 	{ 21, "IBV_WC_GENERAL_ERR",
-	        { "The provider has no better status for this error.",
-	                L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | L(KERNEL),
+	        { "The provider has no better status for this error, whatever it was: some give it to exceeded retries "
+	          "as well.",
+	                L(CONFIGURATION) | L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE) |
+	                        L(NETWORK) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION),
 	                "Look at vendor_err, asynchronous events and the kernel log.", VERBS_H } },
 	{ 22, "IBV_WC_TM_ERR",
 	        { "A tag matching operation failed.", L(APPLICATION) | L(DEVICE),

@@ -303,6 +303,18 @@ static const struct errno_explanation errno_table[] = {
 	        { "The peer's connection manager did not answer.",
 	                L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION), "Look at the peer.",
 	                "rdma_connect(3)" } },
+	{ "rdma_connect", ECONNRESET,
+	        { "The connection was reset while it was being made: the peer's program ended or refused it, or "
+	          "something "
+	          "in between cut it.",
+	                L(REMOTE_APPLICATION) | L(CONFIGURATION) | L(NETWORK), "See what listens there.",
+	                "rdma_connect(3)" } },
+	{ "rdma_connect", EHOSTUNREACH,
+	        { "The peer's host cannot be reached over IP.", L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE),
+	                "Look at `ip route get` and `ip neigh`.", "rdma_connect(3)" } },
+	{ "rdma_connect", ENETUNREACH,
+	        { "There is no route to the peer's host.", L(CONFIGURATION) | L(NETWORK), "Look at `ip route get`.",
+	                "rdma_connect(3)" } },
 };
 
 /* Other ways to write a step. */

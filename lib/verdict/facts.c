@@ -53,10 +53,35 @@ bool is_port_down(const struct endpoint_facts *end)
 	return state && strcmp(state, "ACTIVE") != 0 && strcmp(state, "ACTIVE_DEFER") != 0;
 }
 
+struct num status_of(const struct operation *operation)
+{
+	if (operation->wc_status.known || !operation->wc_status_text)
+		return operation->wc_status;
+	const struct wc_explanation *named = explain_wc_name(operation->wc_status_text);
+	return named ? num(named->status) : operation->wc_status;
+}
+
+enum flag asks_for_completion(const struct judge *judge, const struct operation *operation)
+{
+	return judge->request->sq_sig_all == FLAG_YES ? FLAG_YES : operation->is_signaled;
+}
+
+bool needs_receive(const struct operation *operation)
+{
+	return operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
+}
+
+bool excludes_peer_program(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *remote = &judge->evidence->remote;
+	return is_ready(remote) && remote->alive == FLAG_YES &&
+	       (!needs_receive(operation) || status_of(operation).known);
+}
+
 bool is_posted(const struct operation *operation)
 {
 	/* What completed was posted, whatever else the record says. */
-	if (operation->wc_status.known)
+	if (status_of(operation).known)
 		return true;
 	if (operation->post_errno.known)
 		return !operation->post_errno.value;
@@ -65,7 +90,7 @@ bool is_posted(const struct operation *operation)
 
 bool is_success(const struct operation *operation)
 {
-	return num_is(operation->wc_status, 0);
+	return num_is(status_of(operation), 0);
 }
 
 bool payload_is_right(const struct operation *operation)
@@ -129,13 +154,13 @@ static void sort_operation(struct judge *judge, uint32_t index)
 		return;
 	judge->posted++;
 	/* An unsignaled request has no completion of its own: a later one tells. */
-	bool told = !operation->wc_status.known && operation->is_signaled == FLAG_NO &&
+	bool told = !status_of(operation).known && asks_for_completion(judge, operation) == FLAG_NO &&
 	            (operation->reclaimed_ns.known || is_covered(judge, index));
 	if (is_success(operation) || told) {
 		count_success(judge, operation);
-	} else if (num_is(operation->wc_status, WC_FLUSH)) {
+	} else if (num_is(status_of(operation), WC_FLUSH)) {
 		keep_first(&judge->flushed, operation);
-	} else if (operation->wc_status.known) {
+	} else if (status_of(operation).known) {
 		keep_first(&judge->failed, operation);
 	} else if (!judge->pending) {
 		judge->pending = operation;
@@ -199,10 +224,20 @@ static void find_failed_step(struct judge *judge)
 			                        transition->start_ns.known ? transition->start_ns.value : INT64_MAX });
 }
 
+/* Queue pairs of one program do not break each other: what was flushed first had another reason, which was not seen. */
+static void find_earlier_flush(struct judge *judge)
+{
+	const struct operation *flushed = judge->flushed, *failed = judge->failed;
+	if (flushed && failed && flushed->qpn.known && failed->qpn.known && flushed->qpn.value != failed->qpn.value &&
+	        end_time(flushed) < end_time(failed) && end_time(failed) != INT64_MAX)
+		judge->earlier = flushed;
+}
+
 void judge_facts(struct judge *judge, const struct completed *whole)
 {
 	for (uint32_t i = 0; i < judge->evidence->operations.count; i++)
 		sort_operation(judge, i);
+	find_earlier_flush(judge);
 	find_failed_step(judge);
 	list_each(step, &judge->evidence->control)
 		if (step->step && step->error.known && step->error.value && !judge->control)

@@ -47,12 +47,13 @@ struct judge {
 	const struct operation *refused; /* the first that post refused */
 	const struct operation *pending; /* the first that was posted and whose end was not seen */
 	const struct operation *wrong;   /* the first that succeeded with wrong bytes */
+	const struct operation *earlier; /* a flush of another queue pair, long before `failed`; NULL: none */
 	uint32_t posted, succeeded, verified;
 	struct failed_step step;
 	const struct control_step *control; /* the first step of the control connection that failed */
 	/* contradict.c: NULL where the record does not contradict itself */
 	const char *contradiction;
-	const struct operation *contradictory;
+	const struct operation *contradictory; /* NULL: it is of no single request */
 };
 
 /* ---- facts.c ---- */
@@ -60,6 +61,16 @@ struct judge {
 void judge_facts(struct judge *judge, const struct completed *whole);
 void judge_contradictions(struct judge *judge);
 const struct endpoint_facts *endpoint(const struct judge *judge, int side);
+/* As a number, or by its name where the record has only that; unknown: none. */
+struct num status_of(const struct operation *operation);
+/* By its own flag, or because its queue pair signals all. */
+enum flag asks_for_completion(const struct judge *judge, const struct operation *operation);
+bool needs_receive(const struct operation *operation); /* of the peer */
+/*
+ * The peer's process answers and its queue pair is ready: its program is not what keeps this request from ending. A
+ * request that needs a receive may wait for one as long as the RNR retries allow, for ever with seven.
+ */
+bool excludes_peer_program(const struct judge *judge, const struct operation *operation);
 bool is_posted(const struct operation *operation);
 bool is_success(const struct operation *operation);
 /* Somebody verified the whole payload; landed means that (model/evidence.h). */
@@ -119,6 +130,13 @@ const char *mtu_conflict(const struct judge *judge);
 bool only_large_fails(const struct judge *judge, const struct operation *operation);
 /* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
 const char *missing_right(const struct judge *judge, const struct operation *operation);
+/* The queue pair's, not the buffer's. */
+bool lacks_queue_right(const struct judge *judge, const struct operation *operation);
+/* Key or range of the request are not what the peer gave out, as far as both are known. */
+bool differs_in_key(const struct judge *judge, const struct operation *operation);
+bool is_outside(const struct judge *judge, const struct operation *operation);
+/* The local key is not that of the buffer; false where there are several. */
+bool differs_in_local_key(const struct judge *judge, const struct operation *operation);
 
 /* ---- verdict.c ---- */
 
@@ -182,7 +200,9 @@ bool rule_caller_failed(struct judge *judge);
 bool rule_caller_stalled(struct judge *judge);
 
 /* Parts that more than one rule uses. */
-/* rules_queue.c: the request is longer than `limit`, a limit of `whose`; false: it is not, or nobody knows. */
+/* rules_queue.c: false where length or limit are unknown. */
+bool is_longer(const struct operation *operation, struct num limit);
+/* The request is longer than `limit`, a limit of `whose`; false: it is not, or nobody knows. */
 bool tell_too_long(struct judge *judge, const struct operation *operation, struct num limit, const char *whose);
 void tell_failed(struct judge *judge, const struct operation *operation);
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
@@ -195,5 +215,7 @@ bool needs_no_acknowledgement(struct judge *judge);
 bool judge_failed_step(struct judge *judge, enum outcome outcome);
 /* What "device" and "application" of a set mean for the end of this side. */
 layer_set layers_of_side(const struct judge *judge, int side, layer_set set);
+/* rules_caller.c: the program at that end; two ends of one process are one program. */
+enum layer program_of(const struct judge *judge, int side);
 
 #endif

@@ -16,8 +16,7 @@ static bool both_differ(struct num a, struct num b)
 	return a.known && b.known && a.value != b.value;
 }
 
-/* Two ends of one process are one program. */
-static enum layer program_of(const struct judge *judge, int side)
+enum layer program_of(const struct judge *judge, int side)
 {
 	return side == SIDE_REMOTE && judge->request->mode == MODE_PEER ? LAYER_REMOTE_APPLICATION : LAYER_APPLICATION;
 }
@@ -79,6 +78,33 @@ static int64_t outstanding(const struct judge *judge, const struct operation *un
 	return count;
 }
 
+/*
+ * A queue that is full because nothing in it ends: signaled requests that had a second to complete before the refusal,
+ * or the rest of the run, and did not.
+ */
+static bool is_blocked(const struct judge *judge, const struct operation *refused)
+{
+	const int64_t second_ns = 1000000000;
+	list_each(operation, &judge->evidence->operations) {
+		bool open = is_posted(operation) && !status_of(operation).known && !operation->reclaimed_ns.known &&
+		            !operation->cqe_arrived_ns.known && operation->post_call_ns.known &&
+		            asks_for_completion(judge, operation) == FLAG_YES;
+		if (open && (judge->evidence->deadline_ns.known || difference(refused->post_call_ns.value,
+		                                                           operation->post_call_ns.value) >= second_ns))
+			return true;
+	}
+	return false;
+}
+
+static bool judge_blocked(struct judge *judge)
+{
+	summarize(judge, "the send queue is full, and what is in it does not complete");
+	not_observed(judge, "why the requests before it did not complete: that filled the queue");
+	next_step(judge,
+	        "look at the oldest request that is outstanding: run the probe with fewer than fit in the queue");
+	return undetermined(judge, OUTCOME_FAILED, WHOLE_PATH | L(APPLICATION));
+}
+
 bool rule_queue_full(struct judge *judge)
 {
 	const struct operation *refused = judge->refused;
@@ -95,6 +121,8 @@ bool rule_queue_full(struct judge *judge)
 	        "bad_wr names the request with wr_id %" PRId64 "; those before it were submitted, it and those "
 	        "behind it were not",
 	        refused->wr_id.value);
+	if (is_blocked(judge, refused))
+		return judge_blocked(judge);
 	summarize(judge, "the send queue is full: more was posted than it holds");
 	next_step(judge,
 	        "make the queue as deep as what may be outstanding, signal often enough, take completions, and "
@@ -156,9 +184,7 @@ static bool judge_own_buffer(struct judge *judge, const struct operation *operat
 {
 	const struct endpoint_facts *local = &judge->evidence->local;
 	bool other_domain = local->one_pd == FLAG_NO;
-	/* With several domains there are several keys, all of them right. */
-	bool other_key = !judge->request->pds.known || judge->request->pds.value == 1;
-	other_key = other_key && both_differ(operation->lkey, local->lkey);
+	bool other_key = differs_in_local_key(judge, operation);
 	if (!other_domain && !other_key)
 		return false;
 	tell_failed(judge, operation);
@@ -180,7 +206,7 @@ bool rule_caller_failed(struct judge *judge)
 	const struct operation *operation = judge->failed;
 	if (!operation)
 		return false;
-	switch (operation->wc_status.value) {
+	switch (status_of(operation).value) {
 	case LOC_QP_OP:
 		return is_software(&judge->evidence->local) && judge_own_buffer(judge, operation);
 	case LOC_PROT:

@@ -44,14 +44,13 @@ static bool is_retrying(const struct judge *judge)
 
 static bool judge_not_acknowledged(struct judge *judge)
 {
-	const struct endpoint_facts *remote = &judge->evidence->remote;
 	layer_set set = L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE);
 	summarize(judge, "the request was sent, and no acknowledgement came");
 	next_step(judge,
 	        "compare the wire counters of both ends, and pause counters: packets may also wait in this adapter");
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
-	if (!(is_ready(remote) && remote->alive == FLAG_YES))
+	if (!excludes_peer_program(judge, judge->pending))
 		set |= L(REMOTE_APPLICATION);
 	return undetermined(judge, OUTCOME_STALLED, set);
 }
@@ -117,7 +116,6 @@ bool needs_no_acknowledgement(struct judge *judge)
 /* Sent and not acknowledged, or acknowledged and no completion: it is one of the two. */
 static bool judge_not_calibrated(struct judge *judge)
 {
-	const struct endpoint_facts *remote = &judge->evidence->remote;
 	layer_set set = L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE) | L(PLATFORM);
 	not_observed(judge, "whether it was acknowledged: no request succeeded before it, so what the device's packet "
 	                    "numbers look like at rest is not known");
@@ -125,7 +123,7 @@ static bool judge_not_calibrated(struct judge *judge)
 	next_step(judge, "probe with a smaller request first, so that one succeeds before the one that does not");
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
-	if (!(is_ready(remote) && remote->alive == FLAG_YES))
+	if (!excludes_peer_program(judge, judge->pending))
 		set |= L(REMOTE_APPLICATION);
 	if (needs_no_acknowledgement(judge))
 		set = L(DEVICE) | L(PLATFORM);

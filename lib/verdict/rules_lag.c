@@ -49,7 +49,7 @@ static void tell_members(struct judge *judge)
 static bool is_explained(const struct judge *judge)
 {
 	return !judge->refused && !judge->wrong &&
-	       (!judge->failed || num_is(judge->failed->wc_status, WC_RETRY_EXCEEDED));
+	       (!judge->failed || num_is(status_of(judge->failed), WC_RETRY_EXCEEDED));
 }
 
 bool rule_members(struct judge *judge)

@@ -166,7 +166,8 @@ static bool judge_way_back(struct judge *judge, enum outcome outcome)
 static bool judge_not_left(struct judge *judge, enum outcome outcome)
 {
 	static const char *const names[] = { "tx_packets_phy", "sent_pkts" };
-	if (judge->evidence->same_port_loopback == FLAG_YES)
+	/* Between functions of one adapter packets go through its own switch. */
+	if (judge->evidence->same_port_loopback == FLAG_YES || is_one_host(judge))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!num_is(counter_growth(judge, SIDE_LOCAL, names[i], NULL), 0))
@@ -323,7 +324,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	bool broken = has_broken_queue(judge);
 	if (broken)
 		base |= L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
-	bool answers = (is_ready(remote) && remote->alive == FLAG_YES) || (landed && remote->alive != FLAG_NO);
+	bool answers = excludes_peer_program(judge, operation) || (landed && remote->alive != FLAG_NO);
 	answers = answers && !refused && !broken;
 	if (judge_filter(judge, outcome, answers ? base & ~L(REMOTE_APPLICATION) : base))
 		return true;

@@ -42,11 +42,6 @@ static bool grew(const struct counter_change *counter)
 	return counter->before.known && counter->after.known && counter->after.value > counter->before.value;
 }
 
-static bool needs_receive(const struct operation *operation)
-{
-	return operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
-}
-
 /* The peer's timer counts. What nobody set is code 0, the longest (rdma_cm leaves it so). */
 static int64_t rnr_timer_of_peer(const struct judge *judge)
 {
@@ -381,6 +376,21 @@ static bool has_doubtful_rest(const struct judge *judge)
 	       evidence->operations_posted.value > done_count(evidence);
 }
 
+/* A connection of iWARP that the other end closes takes the queue pair to ERR: there it is how a run ends. */
+static bool ended_in_error(struct judge *judge)
+{
+	bool in_error = false;
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
+		const struct endpoint_facts *end = endpoint(judge, side);
+		if (is_iwarp(end) || (!text_is(end->qp_state, "ERR") && !text_is(end->qp_state, "SQE")))
+			continue;
+		not_observed(judge, "what brought %s queue pair to %s after the operations had succeeded",
+		        side == SIDE_REMOTE ? "the peer's" : "the local", end->qp_state);
+		in_error = true;
+	}
+	return in_error;
+}
+
 bool rule_ok(struct judge *judge)
 {
 	if (judge_target(judge))
@@ -395,6 +405,10 @@ bool rule_ok(struct judge *judge)
 		not_observed(judge,
 		        "what became of all requests that are not listed: the counts do not say that all went well");
 		summarize(judge, "all operations that are listed succeeded; of the others that is not known");
+		return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
+	}
+	if (ended_in_error(judge)) {
+		summarize(judge, "all operations succeeded, and a queue pair is in error now");
 		return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 	}
 	if (judge->verified && !has_unverified_size(judge)) {

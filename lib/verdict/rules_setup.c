@@ -2,10 +2,12 @@
 /* Before and after the data path: set-up steps, the control connection, and steps that hang. */
 #include "verdict/judge.h"
 
+#include "base/cleanup.h"
 #include "base/duration.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 
 /* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
@@ -15,7 +17,11 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 	const struct endpoint_facts *end = endpoint(judge, step->side);
 	struct num soft = end->memlock_soft_bytes;
 	bool unlimited = end->may_lock_memory == FLAG_YES || (soft.known && soft.value < 0);
-	bool locks = text_has(step->name, "reg_mr") || text_has(step->name, "create_");
+	/* What the device pages in on demand is not locked. */
+	bool pages_in = text_has(step->name, "reg_mr") && text_has(end->mr_access, "on-demand");
+	bool locks = !pages_in && (text_has(step->name, "reg_mr") || text_has(step->name, "create_"));
+	if (pages_in)
+		because(judge, "the buffer is paged in on demand: the limit of locked memory does not bind it");
 	if (unlimited)
 		because(judge, "the limit of locked memory does not bind this process");
 	if (unlimited || !locks || !soft.known) {
@@ -144,8 +150,14 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 	if (is_permission(step))
 		return confirmed(judge, outcome, LAYER_CONFIGURATION);
 	/* Which GID to use is set by an administrator; the other limits are of what a program asks for. */
-	if (is_beyond_limit(judge))
-		return confirmed(judge, outcome, text_has(step->name, "gid") ? LAYER_CONFIGURATION : LAYER_APPLICATION);
+	if (is_beyond_limit(judge)) {
+		enum layer program = program_of(judge, step->side);
+		if (text_has(step->name, "gid"))
+			return confirmed(judge, outcome, LAYER_CONFIGURATION);
+		/* A peer may ask for what this end wished. */
+		return program == LAYER_APPLICATION ? confirmed(judge, outcome, program)
+		                                    : likely(judge, outcome, program, L(APPLICATION));
+	}
 	if (text_is(explain_step(step->name), "RTR"))
 		return judge_rtr(judge, outcome, base);
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
@@ -362,6 +374,28 @@ static bool waits_for_firmware(const struct stuck_step *stuck)
 	       text_has(stuck->stack, "wait_func");
 }
 
+/* proc_pid_wchan(5): "0" where it does not sleep, or where it may not be read. */
+static bool is_readable(const char *wait_channel)
+{
+	return wait_channel && *wait_channel && strcmp(wait_channel, "0") != 0;
+}
+
+/* futex(2): only another thread of the program can end it. */
+static bool sleeps_in_user_space(const struct stuck_step *stuck)
+{
+	return text_has(stuck->system_call, "futex") || (!stuck->system_call && text_has(stuck->wait_channel, "futex"));
+}
+
+static bool waits_for_others(const struct stuck_step *stuck)
+{
+	static const char *const calls[] = { "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "read",
+		"recvfrom", "recvmsg", "nanosleep", "clock_nanosleep", "wait4", "waitid" };
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (text_is(stuck->system_call, calls[i]))
+			return true;
+	return false;
+}
+
 bool rule_stuck(struct judge *judge)
 {
 	const struct stuck_step *stuck = judge->evidence->stuck;
@@ -392,13 +426,23 @@ bool rule_stuck(struct judge *judge)
 	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
 	        call ? call : "");
 	next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
-	if (stuck->wait_channel)
+	if (is_readable(stuck->wait_channel))
 		because(judge, "it sleeps in %s", stuck->wait_channel);
 	if (runs) {
 		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
 		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 	}
-	if (!stuck->system_call && !stuck->wait_channel && !stuck->stack) {
+	if (sleeps_in_user_space(stuck)) {
+		because(judge, "that is a lock of the program or of its libraries, and no work of the kernel");
+		next_step(judge, "see which threads of the program hold locks (gdb, thread apply all bt)");
+		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
+	}
+	if (waits_for_others(stuck)) {
+		because(judge,
+		        "that call waits for what somebody else is to say: the library asked, and got no answer");
+		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE) | L(PLATFORM));
+	}
+	if (!stuck->system_call && !is_readable(stuck->wait_channel) && !stuck->stack) {
 		not_observed(judge, "where it hangs: system call and wait channel were not readable");
 		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 	}
@@ -423,6 +467,9 @@ bool rule_died(struct judge *judge)
 		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
 	summarize(judge, "the traced process died of signal %" PRId64, died.value);
 	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
-	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN,
-	        L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION));
+	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION);
+	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
+	if (died.value == SIGBUS)
+		set |= L(DEVICE) | L(PLATFORM);
+	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN, set);
 }

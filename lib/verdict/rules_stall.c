@@ -9,12 +9,11 @@
 /* Layers that may keep a completion from arriving; the caller's polling is judged apart. */
 static layer_set open_layers(const struct judge *judge)
 {
-	const struct endpoint_facts *remote = &judge->evidence->remote;
 	layer_set set = WHOLE_PATH | L(APPLICATION);
-	if (is_ready(remote) && remote->alive == FLAG_YES)
+	if (excludes_peer_program(judge, judge->pending))
 		set &= ~L(REMOTE_APPLICATION);
 	/* Somebody watched completion queue memory and found nothing there: not for want of polling. */
-	if (judge->evidence->observers.cqe && judge->pending->is_signaled != FLAG_NO)
+	if (judge->evidence->observers.cqe && asks_for_completion(judge, judge->pending) != FLAG_NO)
 		set &= ~L(APPLICATION);
 	return set;
 }
@@ -56,11 +55,12 @@ static bool judge_state(struct judge *judge)
 
 static bool judge_unsignaled(struct judge *judge)
 {
-	if (judge->pending->is_signaled != FLAG_NO)
+	if (asks_for_completion(judge, judge->pending) != FLAG_NO)
 		return false;
 	/* Only when nothing signaled is outstanding either: otherwise that is what is waited for. */
 	list_each(operation, &judge->evidence->operations)
-		if (is_posted(operation) && !operation->wc_status.known && operation->is_signaled != FLAG_NO)
+		if (is_posted(operation) && !status_of(operation).known &&
+		        asks_for_completion(judge, operation) != FLAG_NO)
 			return false;
 	because(judge, "no outstanding request asked for a completion, so none comes when they succeed");
 	summarize(judge, "a completion is waited for that no request asked for");
@@ -133,7 +133,10 @@ static bool judge_not_taken(struct judge *judge)
 		summarize(judge, "the completion is in the completion queue, and poll does not return it");
 		return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 	}
-	if (known && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
+	bool waited = waiting_end_ns(judge) > arrived;
+	if (known && !waited)
+		not_observed(judge, "how long the completion lay there: the record does not say when it ends");
+	if (known && waited && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
 		because(judge, "the queue was not polled after the completion had arrived");
 		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 	}
@@ -174,6 +177,59 @@ static bool judge_foreign(struct judge *judge)
 		return false;
 	summarize(judge, "a completion came that belongs to no request, and that of the request did not");
 	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
+}
+
+/* An error that the device reported and nobody took: it tells more than its absence among the completions. */
+static bool judge_untaken_error(struct judge *judge)
+{
+	const struct completion_entry *error = NULL;
+	list_each(entry, &judge->evidence->unclaimed_completions) {
+		struct num own = judge->pending->qpn.known ? judge->pending->qpn : judge->evidence->local.qpn;
+		bool other = entry->qpn.known && own.known && entry->qpn.value != own.value;
+		if (entry->taken == FLAG_NO && entry->syndrome.known && entry->syndrome.value && !other && !error)
+			error = entry;
+	}
+	if (!error)
+		return false;
+	because(judge,
+	        "a completion with an error (syndrome 0x%" PRIx64 ") lies in the completion queue, and nobody took it",
+	        (uint64_t)error->syndrome.value);
+	summarize(judge, "the request failed, and its completion was not taken");
+	next_step(judge, "poll the completion queue: the status of that completion says how the request failed");
+	not_observed(judge, "the status of the completion that was not taken");
+	return undetermined(judge, OUTCOME_STALLED, WHOLE_PATH | L(APPLICATION));
+}
+
+/* ---- receives that are missing ---- */
+
+/* Counted on either side since a quiet baseline, or also where none is recorded. */
+static bool counts_missing_receives(const struct judge *judge, bool quiet)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		bool grew =
+		        counter->before.known && counter->after.known && counter->after.value > counter->before.value;
+		if (meaning && meaning->kind == COUNTER_NOT_READY && grew && (counter->quiet == FLAG_YES || !quiet))
+			return true;
+	}
+	return false;
+}
+
+/* The peer answers each try with "not ready": as long as the RNR retries last, for ever with seven. */
+static bool judge_no_receive(struct judge *judge)
+{
+	if (!needs_receive(judge->pending) || payload_is_right(judge->pending) ||
+	        !counts_missing_receives(judge, false))
+		return false;
+	const layer_set peer = L(REMOTE_APPLICATION) | L(REMOTE_DEVICE);
+	bool quiet = counts_missing_receives(judge, true);
+	if (num_is(judge->evidence->local.rnr_retry, 7))
+		because(judge, "rnr_retry is 7: the queue pair tries for ever while the peer has no receive");
+	summarize(judge, "the request waits for a receive of the peer");
+	next_step(judge, "see whether the peer posts receives, and as many as messages come");
+	not_observed(judge, "whether the peer's program had posted a receive that its adapter did not see");
+	return quiet ? likely(judge, OUTCOME_STALLED, LAYER_REMOTE_APPLICATION, peer)
+	             : undetermined(judge, OUTCOME_STALLED, open_layers(judge) | peer);
 }
 
 /* ---- what the host's memory says ---- */
@@ -312,6 +368,8 @@ bool rule_stalled(struct judge *judge)
 		judge_unsignaled,
 		judge_fatal,
 		judge_send_queue,
+		judge_untaken_error,
+		judge_no_receive,
 		judge_foreign,
 		judge_device,
 		judge_not_published,

@@ -2,6 +2,8 @@
 /* Completions with an error: whose doing, as far as the status and the facts go. */
 #include "verdict/judge.h"
 
+#include "base/cleanup.h"
+
 #include <inttypes.h>
 
 /* enum ibv_wc_status. */
@@ -11,40 +13,26 @@ enum {
 	WC_LOC_PROT = 4,
 	WC_REM_INV_REQ = 9,
 	WC_REM_ACCESS = 10,
+	WC_REM_OP = 11,
 	WC_RETRY_EXC = 12,
 	WC_RNR_RETRY_EXC = 13,
+	WC_FATAL = 19,
 	WC_RESP_TIMEOUT = 20,
 };
 
 /* ---- keys, lengths and rights ---- */
-
-static bool differ(struct num posted, struct num exchanged)
-{
-	return posted.known && exchanged.known && posted.value != exchanged.value;
-}
-
-static bool is_outside(const struct operation *operation, const struct endpoint_facts *target)
-{
-	if (!operation->remote_address.known || !target->buffer_address.known)
-		return false;
-	int64_t offset = difference(operation->remote_address.value, target->buffer_address.value);
-	if (offset < 0 || !operation->bytes.known || !target->buffer_bytes.known)
-		return offset < 0;
-	return offset > difference(target->buffer_bytes.value, operation->bytes.value);
-}
 
 /* The caller's own mistake, seen by comparing what was posted with what the peer gave out. */
 static bool tell_wrong_request(struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *target = &judge->evidence->remote;
 	bool wrong = false;
-	/* A send goes where the peer's receive says: key and address do not matter. */
-	if (operation->opcode != OP_SEND && differ(operation->rkey, target->rkey)) {
+	if (differs_in_key(judge, operation)) {
 		because(judge, "the remote key in the request is 0x%" PRIx64 ", the peer gave out 0x%" PRIx64,
 		        (uint64_t)operation->rkey.value, (uint64_t)target->rkey.value);
 		wrong = true;
 	}
-	if (operation->opcode != OP_SEND && is_outside(operation, target)) {
+	if (is_outside(judge, operation)) {
 		because(judge, "the range in the request is not inside the buffer that the peer gave out");
 		wrong = true;
 	}
@@ -85,7 +73,7 @@ static bool judge_packet_length(struct judge *judge, const struct operation *ope
 /* Status 9 and 10: the peer's adapter answered, so posting and the way there work. */
 static bool judge_rejected(struct judge *judge, const struct operation *operation, layer_set base)
 {
-	bool is_access = num_is(operation->wc_status, WC_REM_ACCESS);
+	bool is_access = num_is(status_of(operation), WC_REM_ACCESS);
 	because(judge, "the refusal came from the peer's adapter, so the request was posted, sent and received");
 	next_step(judge, "compare key, address, length and rights with what the peer gave out");
 	if (is_access && tell_wrong_request(judge, operation)) {
@@ -96,6 +84,9 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 	if (right) {
 		because(judge, "%s", right);
 		summarize(judge, "the peer did not give the right that the request needs");
+		/* For want of a right of the buffer adapters answer with status 10, not with 9 (IBTA, table 58). */
+		if (!is_access && !lacks_queue_right(judge, operation))
+			return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, base);
 		return confirmed(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION);
 	}
 	if (!is_access &&
@@ -160,13 +151,12 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 static bool judge_no_receive(struct judge *judge, const struct operation *operation, layer_set base)
 {
 	enum flag quiet_mlx5 = FLAG_UNKNOWN, quiet_rxe = FLAG_UNKNOWN;
-	bool needs = operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
 	next_step(judge, "see whether the peer posts receives early enough");
 	if (is_driver(&judge->evidence->local, "efa")) {
 		because(judge, "efa gives this status to a peer that does not answer");
 		return undetermined(judge, OUTCOME_FAILED, base | L(NETWORK) | L(CONFIGURATION));
 	}
-	if (!needs) {
+	if (!needs_receive(operation)) {
 		because(judge, "this operation needs no receive of the peer; its adapter may ask for time while it "
 		               "resolves pages");
 		return undetermined(judge, OUTCOME_FAILED, base);
@@ -186,18 +176,25 @@ static bool judge_no_receive(struct judge *judge, const struct operation *operat
 
 static void tell_completion(struct judge *judge, const struct operation *operation)
 {
-	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
+	const struct wc_explanation *known = explain_wc(status_of(operation).value);
 	because(judge, "the %s completed with status %" PRId64 " (%s)",
-	        request_words(judge, operation->opcode, operation->bytes), operation->wc_status.value,
+	        request_words(judge, operation->opcode, operation->bytes), status_of(operation).value,
 	        known ? known->name : "unknown to this program");
 	if (known)
 		because(judge, "%s", known->text.meaning);
-	summarize(judge, "the operation failed: status %" PRId64 " (%s)", operation->wc_status.value,
+	summarize(judge, "the operation failed: status %" PRId64 " (%s)", status_of(operation).value,
 	        known ? known->name : "unknown");
 	if (known && known->text.next)
 		next_step(judge, "%s", known->text.next);
-	if (judge->flushed)
+	if (judge->flushed && !judge->earlier)
 		because(judge, "the flushed requests are a consequence of it");
+	if (judge->earlier) {
+		because(judge,
+		        "a request of queue pair %" PRId64 " had been flushed before: that one was broken already",
+		        judge->earlier->qpn.value);
+		not_observed(
+		        judge, "what broke queue pair %" PRId64 ", before this failure", judge->earlier->qpn.value);
+	}
 }
 
 static void tell_vendor(struct judge *judge, const struct operation *operation)
@@ -206,7 +203,7 @@ static void tell_vendor(struct judge *judge, const struct operation *operation)
 		return;
 	const struct vendor_explanation *known =
 	        explain_vendor(judge->evidence->local.driver, operation->vendor_err.value);
-	bool fits = known && (known->status < 0 || num_is(operation->wc_status, known->status));
+	bool fits = known && (known->status < 0 || num_is(status_of(operation), known->status));
 	because(judge, "vendor_err is 0x%" PRIx64 "%s%s", (uint64_t)operation->vendor_err.value, fits ? ": " : "",
 	        fits ? known->text.meaning : "");
 	if (known && !fits)
@@ -233,9 +230,43 @@ static bool judge_local_operation(struct judge *judge, layer_set base)
 	return undetermined(judge, OUTCOME_FAILED, base | L(CONFIGURATION));
 }
 
+/* Not an answer of the peer: then what broke here meanwhile may be the reason. */
+static layer_set broken_here(const struct judge *judge, const struct operation *operation)
+{
+	static const struct {
+		const char *event;
+		layer_set layers;
+	} table[] = {
+		{ "DEVICE_FATAL", L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION) },
+		{ "QP_FATAL", L(DEVICE) | L(PLATFORM) },
+		{ "PORT_ERR", L(DEVICE) | L(NETWORK) | L(CONFIGURATION) },
+	};
+	layer_set set = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (own_event(judge, SIDE_LOCAL, table[i].event))
+			set |= table[i].layers;
+	switch (status_of(operation).value) {
+	case WC_REM_INV_REQ:
+	case WC_REM_ACCESS:
+	case WC_REM_OP:
+	case WC_RNR_RETRY_EXC:
+		return 0;
+	default:
+		return set;
+	}
+}
+
+/* irdma gave this status to every error that it could not translate, exceeded retries among them. */
+static bool is_untranslated(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	return num_is(status_of(operation), WC_FATAL) &&
+	       (!local->driver || is_driver(local, "irdma") || is_driver(local, "i40iw"));
+}
+
 static bool judge_status(struct judge *judge, const struct operation *operation, layer_set base)
 {
-	switch (operation->wc_status.value) {
+	switch (status_of(operation).value) {
 	case WC_LOC_LEN:
 		return judge_length(judge, operation, base);
 	case WC_LOC_QP_OP:
@@ -268,13 +299,15 @@ bool rule_failed(struct judge *judge)
 	const struct operation *operation = judge->failed;
 	if (!operation)
 		return false;
-	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
+	const struct wc_explanation *known = explain_wc(status_of(operation).value);
 	tell_failed(judge, operation);
-	if (num_is(operation->wc_status, WC_RETRY_EXC))
+	if (num_is(status_of(operation), WC_RETRY_EXC))
 		tell_gaps(judge, operation);
 	/* A status that is not of this list may come from anywhere on the path. */
 	layer_set base = known ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
-	return judge_status(judge, operation, base);
+	if (is_untranslated(judge, operation))
+		base |= WHOLE_PATH | L(APPLICATION);
+	return judge_status(judge, operation, base | broken_here(judge, operation));
 }
 
 bool rule_flushed(struct judge *judge)

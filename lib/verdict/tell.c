@@ -93,7 +93,7 @@ void tell_progress(struct judge *judge, const struct operation *operation)
 	bool read = operation->opcode == OP_READ;
 	because(judge, "the %s%s was posted without an error",
 	        request_words(judge, operation->opcode, operation->bytes),
-	        operation->is_signaled == FLAG_NO ? " (unsignaled)" : "");
+	        asks_for_completion(judge, operation) == FLAG_NO ? " (unsignaled)" : "");
 	const char *facts[] = {
 		observers->wqe && operation->wqe_posted_ns.known ? "its entry is in the send queue" : NULL,
 		said(operation->doorbell_recorded, "the doorbell record counts it",
@@ -164,7 +164,7 @@ void tell_gaps(struct judge *judge, const struct operation *operation)
 {
 	const struct evidence *evidence = judge->evidence;
 	/* A completion, good or bad, says of these stages what a look would have said. */
-	if (!operation || !operation->wc_status.known)
+	if (!operation || !status_of(operation).known)
 		tell_blind_stages(judge);
 	bool seen = operation && (operation->payload_verified != FLAG_UNKNOWN || operation->remote_landed_ns.known ||
 	                                 operation->landed != FLAG_UNKNOWN);
@@ -302,8 +302,9 @@ static void tell_contradiction(struct judge *judge)
 {
 	if (!judge->contradiction)
 		return;
-	because(judge, "the record contradicts itself about the %s: %s",
-	        request_words(judge, judge->contradictory->opcode, judge->contradictory->bytes), judge->contradiction);
+	const struct operation *about = judge->contradictory;
+	because(judge, "the record contradicts itself%s%s: %s", about ? " about the " : "",
+	        about ? request_words(judge, about->opcode, about->bytes) : "", judge->contradiction);
 	next_step(judge, "run the probe again: a record that contradicts itself proves nothing");
 }
 

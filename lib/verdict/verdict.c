@@ -146,10 +146,20 @@ bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_s
 	return true;
 }
 
+/* What the end alone leaves open, where the record cannot be believed in what would decide. */
+static layer_set open_by_end(const struct judge *judge)
+{
+	if (judge->failed) {
+		const struct wc_explanation *known = explain_wc(status_of(judge->failed).value);
+		return known ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
+	}
+	return judge->pending ? WHOLE_PATH | L(APPLICATION) : 0;
+}
+
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer)
 {
-	if (judge->contradiction)
-		return likely(judge, outcome, layer, 0);
+	if (judge->contradiction || judge->earlier)
+		return likely(judge, outcome, layer, layer == LAYER_NONE ? 0 : open_by_end(judge));
 	set_end(judge, outcome, layer, CONFIDENCE_CONFIRMED, layer == LAYER_NONE ? 0 : LAYER_BIT(layer));
 	return true;
 }

@@ -177,6 +177,8 @@ for op in write write-imm send read; do
 	peers "$op" ok "" "" "--op $op --count 3" evidence.remote.device=mlx5_1 evidence.remote.alive=true \
 		evidence.operations.0.payload_verified=true verdict.confidence=confirmed evidence.local.gid_type="RoCE v2"
 done
+peers "corrupt at the target: the listener says so too" corrupt "" "--fault corrupt:target" "" \
+	listener:verdict.outcome=corrupt listener:verdict.confidence=none listener:evidence.payloads.0.right=0
 peers "kernels with write commands only" ok "--abi write" "--abi write" ""
 peers "over InfiniBand by LID" ok "--device mlx5_0:link=ib" "--device mlx5_1:link=ib" "" evidence.local.transport=infiniband \
 	evidence.local.gid_index=null evidence.local.lid=6 evidence.local.link_layer=InfiniBand
