@@ -262,7 +262,9 @@ static int take_record(json_object *object, const char *name, struct arena *aren
 	if (!json_object_object_get_ex(object, "evidence", &evidence) ||
 	        !json_object_is_type(evidence, json_type_object))
 		return error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", name);
-	return record_from_foreign_json(&recorded_probe_record, object, arena, document, document->report, error);
+	int result = record_from_foreign_json(&recorded_probe_record, object, arena, document, document->report, error);
+	evidence_take_unreadable(&document->evidence, document->report, arena);
+	return result;
 }
 
 static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)

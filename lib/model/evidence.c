@@ -504,3 +504,9 @@ static const struct field probe_fields[] = {
 	FIELD_OF(INLINE, struct probe_document, verdict, verdict_record, "what follows from them"),
 };
 RECORD(probe_record, probe_document, probe_fields);
+
+void evidence_take_unreadable(struct evidence *evidence, const struct report *report, struct arena *arena)
+{
+	list_each(missing, &report->not_collected)
+		strings_add(arena, &evidence->unreadable, missing->reason ? missing->reason : missing->what);
+}

@@ -370,6 +370,8 @@ struct evidence {
 	struct num died_of_signal;    /* of the traced process; unknown: it did not die */
 	enum flag interrupted;        /* SIGINT or SIGTERM ended the run */
 	struct num ended_ns;
+	/* Not in the document: of a record that was read, the fields with a value that they cannot have, and why. */
+	struct strings unreadable;
 };
 
 enum outcome {
@@ -417,6 +419,9 @@ struct probe_document {
 	/* not in the document: */
 	struct report *report;
 };
+
+/* Keeps what reading a record left out of it by `report`, which holds nothing else yet. */
+void evidence_take_unreadable(struct evidence *evidence, const struct report *report, struct arena *arena);
 
 extern const char *const side_names[SIDE_COUNT];
 extern const char *const probe_role_names[ROLE_COUNT];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Facts of one record that cannot both be true. Whichever of them is wrong, a record that has such a pair proves
- * nothing: its verdict may be likely, and is never confirmed.
+ * Facts of one record that cannot both be true, and such that could not be read. Whichever of them is wrong, a record
+ * that has such a pair proves nothing: its verdict may be likely, and is never confirmed.
  */
 #include "verdict/judge.h"
+
+#include "base/cleanup.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -202,4 +204,38 @@ void judge_contradictions(struct judge *judge)
 	}
 	if (has_counts(judge->evidence))
 		judge->contradiction = wrong_count(judge->evidence);
+}
+
+/* ---- what could not be read ---- */
+
+static bool has_any(const char *text, const char *const *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_has(text, parts[i]))
+			return true;
+	return false;
+}
+
+/* `reason` begins with the field's path. Names, numbers of objects and times are missed by nobody. */
+static bool may_decide(const char *reason)
+{
+	static const char *const ends[] = { "qp_state:", "alive:", "port_state" };
+	static const char *const items[] = { "payloads[", "wc_status", "post_errno:", "payload_verified:", "landed:" };
+	static const char *const whole[] = { ": an array expected", ": an object expected" };
+	if (!text_has(reason, "evidence."))
+		return false;
+	if (has_any(reason, whole, ARRAY_SIZE(whole)))
+		return true;
+	if (text_has(reason, "evidence.local.") || text_has(reason, "evidence.remote."))
+		return has_any(reason, ends, ARRAY_SIZE(ends));
+	return !strchr(reason, '[') || has_any(reason, items, ARRAY_SIZE(items));
+}
+
+bool lacks_what_may_decide(const struct judge *judge)
+{
+	const struct strings *fields = &judge->evidence->unreadable;
+	for (uint32_t i = 0; i < fields->count; i++)
+		if (may_decide(fields->items[i]))
+			return true;
+	return false;
 }

@@ -60,6 +60,8 @@ struct judge {
 
 void judge_facts(struct judge *judge, const struct completed *whole);
 void judge_contradictions(struct judge *judge);
+/* A field that could not be read, and that may hold what speaks against a verdict. */
+bool lacks_what_may_decide(const struct judge *judge);
 const struct endpoint_facts *endpoint(const struct judge *judge, int side);
 /* As a number, or by its name where the record has only that; unknown: none. */
 struct num status_of(const struct operation *operation);

@@ -308,6 +308,19 @@ static void tell_contradiction(struct judge *judge)
 	next_step(judge, "run the probe again: a record that contradicts itself proves nothing");
 }
 
+static void tell_unreadable(struct judge *judge)
+{
+	enum { LINES_LIMIT = 8 };
+	const struct strings *fields = &judge->evidence->unreadable;
+	for (uint32_t i = 0; i < fields->count && i < LINES_LIMIT; i++)
+		not_observed(judge, "unreadable field %s", fields->items[i]);
+	if (fields->count > LINES_LIMIT)
+		not_observed(
+		        judge, "%u other unreadable fields (not_collected lists them)", fields->count - LINES_LIMIT);
+	if (fields->count)
+		next_step(judge, "mend the record, or its program: a field that cannot be read may be what decides");
+}
+
 static void tell_interruption(struct judge *judge)
 {
 	if (judge->evidence->interrupted == FLAG_YES)
@@ -318,6 +331,7 @@ void tell_cross_checks(struct judge *judge)
 {
 	tell_separation(judge);
 	tell_contradiction(judge);
+	tell_unreadable(judge);
 	tell_interruption(judge);
 	tell_control(judge);
 	tell_reachability(judge);

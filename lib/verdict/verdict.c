@@ -158,7 +158,7 @@ static layer_set open_by_end(const struct judge *judge)
 
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer)
 {
-	if (judge->contradiction || judge->earlier)
+	if (judge->contradiction || judge->earlier || lacks_what_may_decide(judge))
 		return likely(judge, outcome, layer, layer == LAYER_NONE ? 0 : open_by_end(judge));
 	set_end(judge, outcome, layer, CONFIDENCE_CONFIRMED, layer == LAYER_NONE ? 0 : LAYER_BIT(layer));
 	return true;

@@ -100,6 +100,7 @@ static void judge_document(const char *where, json_object *document, json_object
 	if (foreign ? record_from_foreign_json(&recorded_probe_record, document, arena, probe, &report, &error)
 	            : record_from_json(&probe_record, document, arena, probe, &error))
 		fail_msg("%s: %s", where, error.text);
+	evidence_take_unreadable(&probe->evidence, &report, arena);
 	verdict_judge(&probe->request, &probe->evidence, &report, arena, &probe->verdict);
 	const struct verdict *verdict = &probe->verdict;
 	assert_non_null(verdict->summary);
