@@ -333,6 +333,22 @@ struct num counter_growth(const struct judge *judge, int side, const char *name,
 	return (struct num){ 0 };
 }
 
+bool has_grown(const struct counter_change *counter)
+{
+	return counter->before.known && counter->after.known && counter->after.value > counter->before.value;
+}
+
+bool counted_not_ready(const struct judge *judge, bool quiet)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		if (meaning && meaning->kind == COUNTER_NOT_READY && has_grown(counter) &&
+		        (quiet ? counter->quiet == FLAG_YES : counter->quiet != FLAG_NO))
+			return true;
+	}
+	return false;
+}
+
 bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, bool only_quiet)
 {
 	list_each(counter, &judge->evidence->counters) {

@@ -97,6 +97,9 @@ bool is_one_host(const struct judge *judge);
 bool peer_silent(const struct judge *judge); /* it was not closed, and nobody answered */
 /* Growth of a counter over the run; unknown where it was not recorded. */
 struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet);
+bool has_grown(const struct counter_change *counter);
+/* Missing receives, counted on either side; `quiet`: only after a quiet baseline, else also where none is recorded. */
+bool counted_not_ready(const struct judge *judge, bool quiet);
 /* Did any counter of this kind grow? `only_quiet`: after a quiet baseline. */
 bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, bool only_quiet);
 /* An event of this side that concerns the port or queue pair in use; NULL: none. */

@@ -64,16 +64,38 @@ bool rule_region(struct judge *judge)
 
 /* ---- post ---- */
 
+/* By a time that is recorded; one that ended and nobody knows when may have ended before. */
+static bool is_done_before(const struct operation *operation, struct num when)
+{
+	if (operation->cqe_consumed_ns.known)
+		return operation->cqe_consumed_ns.value < when.value;
+	if (operation->reclaimed_ns.known)
+		return operation->reclaimed_ns.value < when.value;
+	return status_of(operation).known;
+}
+
+/* Unsignaled ones are done with the next signaled one of their queue pair. */
+static bool is_covered_before(const struct judge *judge, uint32_t index, struct num when)
+{
+	const struct operation *operation = judge->evidence->operations.items[index];
+	for (uint32_t i = index + 1; i < judge->evidence->operations.count; i++) {
+		const struct operation *later = judge->evidence->operations.items[i];
+		if (!both_differ(later->qpn, operation->qpn) && is_success(later) && is_done_before(later, when))
+			return true;
+	}
+	return false;
+}
+
 /* Posted and not known to be done; those not listed are posted ones that have succeeded, or nothing can be said. */
 static int64_t outstanding(const struct judge *judge, const struct operation *until)
 {
 	int64_t count = 0;
-	list_each(operation, &judge->evidence->operations) {
-		bool same = !operation->qpn.known || !until->qpn.known || operation->qpn.value == until->qpn.value;
-		bool done = operation->cqe_consumed_ns.known &&
-		            operation->cqe_consumed_ns.value < until->post_call_ns.value;
-		done |= operation->reclaimed_ns.known && operation->reclaimed_ns.value < until->post_call_ns.value;
-		count += operation != until && same && is_posted(operation) && !done;
+	for (uint32_t i = 0; i < judge->evidence->operations.count; i++) {
+		const struct operation *operation = judge->evidence->operations.items[i];
+		bool done = is_done_before(operation, until->post_call_ns) ||
+		            is_covered_before(judge, i, until->post_call_ns);
+		count +=
+		        operation != until && !both_differ(operation->qpn, until->qpn) && is_posted(operation) && !done;
 	}
 	return count;
 }
@@ -157,7 +179,9 @@ static bool judge_wrong_number(struct judge *judge, enum outcome outcome)
 	const char *mistake = wrong_number(judge);
 	summarize(judge, "%s", mistake);
 	next_step(judge, "compare queue pair number and PSN at RTR and RTS with what was exchanged");
-	return likely(judge, outcome, LAYER_APPLICATION, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE));
+	/* It was told by the other end. */
+	return likely(judge, outcome, LAYER_APPLICATION,
+	        L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | LAYER_BIT(program_of(judge, SIDE_REMOTE)));
 }
 
 static bool judge_path_mtu(struct judge *judge, const struct operation *operation)
@@ -289,13 +313,21 @@ bool rule_caller_stalled(struct judge *judge)
 	return decided || judge_wrong_number(judge, OUTCOME_STALLED);
 }
 
+/* The wait for acknowledgements is one of user space, in a futex. */
+static bool is_in_kernel(const struct stuck_step *stuck)
+{
+	const char *call = stuck->system_call;
+	return call && !text_has(call, "futex") && !text_is(call, "none") && !text_is(call, "running");
+}
+
 /* ibv_destroy_cq(3) waits until each event that was taken has been acknowledged. */
 bool rule_unacknowledged(struct judge *judge)
 {
 	const struct stuck_step *stuck = judge->evidence->stuck;
 	const struct notification_facts *notification = judge->evidence->notification;
-	if (!stuck || !text_has(stuck->step, "destroy_cq") || !notification || !notification->events.known ||
-	        !notification->acked.known || notification->events.value <= notification->acked.value)
+	if (!stuck || !text_has(stuck->step, "destroy_cq") || is_in_kernel(stuck) || !notification ||
+	        !notification->events.known || !notification->acked.known ||
+	        notification->events.value <= notification->acked.value)
 		return false;
 	because(judge, "%s had not returned when the deadline came", stuck->step);
 	because(judge, "%" PRId64 " completion events were taken and %" PRId64 " acknowledged: it waits for the others",

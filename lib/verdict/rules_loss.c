@@ -198,6 +198,31 @@ static bool arrived_at_peer(struct judge *judge)
 	return false;
 }
 
+/* Where the control connection is recorded; else nobody knows of it. */
+static bool has_said_ready(const struct judge *judge)
+{
+	list_each(step, &judge->evidence->control)
+		if (text_is(step->step, "ready"))
+			return num_is(step->error, 0);
+	return !judge->evidence->control.count;
+}
+
+/*
+ * Packets that a port threw away, and pause frames: each counter speaks of layers of its own side. Known to have moved
+ * before the run, it says nothing of it.
+ */
+static layer_set counted_layers(const struct judge *judge)
+{
+	layer_set set = 0;
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		bool speaks = meaning && (meaning->kind == COUNTER_LINK || meaning->kind == COUNTER_CONGESTION);
+		if (speaks && counter->quiet != FLAG_NO && has_grown(counter))
+			set |= layers_of_side(judge, counter->side, meaning->text.layers);
+	}
+	return set;
+}
+
 /* The peer cannot answer: its queue pair is not ready, or its process is gone. */
 static bool judge_peer(struct judge *judge, enum outcome outcome, layer_set base)
 {
@@ -209,10 +234,14 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, layer_set base
 		/* Without its transitions nobody knows whether it was tried and failed. */
 		bool never = !text_is(remote->qp_state, "ERR") && reached(judge, SIDE_REMOTE, "INIT") &&
 		             !tried(judge, SIDE_REMOTE, "RTR");
-		if (never && remote->alive == FLAG_YES && !judge->succeeded)
-			return confirmed(judge, outcome, LAYER_REMOTE_APPLICATION);
 		if (own_event(judge, SIDE_REMOTE, "DEVICE_FATAL") || own_event(judge, SIDE_REMOTE, "QP_FATAL"))
 			return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+		if (never && !has_said_ready(judge)) {
+			because(judge, "the request was posted, and the peer had not said that it is ready");
+			return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base | L(APPLICATION));
+		}
+		if (never && remote->alive == FLAG_YES && !judge->succeeded)
+			return confirmed(judge, outcome, LAYER_REMOTE_APPLICATION);
 		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
 	}
 	if (remote->alive != FLAG_NO && !peer_closed(judge))
@@ -335,6 +364,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		return true;
 	if (judge_way_back(judge, outcome) || (!landed && judge_not_left(judge, outcome)))
 		return true;
+	base |= counted_layers(judge);
 	if (arrived_at_peer(judge))
 		base |= L(DEVICE);
 	if (answers)

@@ -37,11 +37,6 @@ static int64_t success_count(const struct judge *judge)
 
 /* ---- late or with retries ---- */
 
-static bool grew(const struct counter_change *counter)
-{
-	return counter->before.known && counter->after.known && counter->after.value > counter->before.value;
-}
-
 /* The peer's timer counts. What nobody set is code 0, the longest (rdma_cm leaves it so). */
 static int64_t rnr_timer_of_peer(const struct judge *judge)
 {
@@ -59,19 +54,6 @@ static int64_t rnr_waits(const struct judge *judge, const struct operation *oper
 		return 0;
 	int64_t waits = latency / timer;
 	return latency % timer <= timer / 10 ? waits : 0;
-}
-
-/* Counted as missing receives of either side; `quiet`: only after a quiet baseline, else also where none is recorded.
- */
-static bool counted_not_ready(const struct judge *judge, bool quiet)
-{
-	list_each(counter, &judge->evidence->counters) {
-		const struct counter_explanation *meaning = explain_counter(counter->name);
-		if (meaning && meaning->kind == COUNTER_NOT_READY && grew(counter) &&
-		        (quiet ? counter->quiet == FLAG_YES : counter->quiet != FLAG_NO))
-			return true;
-	}
-	return false;
 }
 
 static bool judge_counted_not_ready(struct judge *judge)
@@ -119,7 +101,7 @@ static bool retried_by_counters(const struct judge *judge)
 {
 	list_each(counter, &judge->evidence->counters) {
 		const struct counter_explanation *meaning = explain_counter(counter->name);
-		if (meaning && meaning->kind == COUNTER_RETRY && grew(counter) && counter->quiet != FLAG_NO)
+		if (meaning && meaning->kind == COUNTER_RETRY && has_grown(counter) && counter->quiet != FLAG_NO)
 			return true;
 	}
 	return false;

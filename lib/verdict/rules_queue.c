@@ -36,7 +36,8 @@ bool rule_refused(struct judge *judge)
 		        judge->posted == 1 ? "was" : "were");
 	summarize(judge, "the request was refused when it was posted: %s", strerror((int)error));
 	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
-	if (tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is"))
+	bool too_long = tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is");
+	if (too_long && (error == EINVAL || error == EMSGSIZE || error == E2BIG))
 		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
 	if (refused->is_inline == FLAG_YES &&
 	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
@@ -44,7 +45,8 @@ bool rule_refused(struct judge *judge)
 	/* A device may have been taken away on purpose. */
 	if (error == ENODEV || error == EIO)
 		return undetermined(judge, OUTCOME_FAILED,
-		        L(DEVICE) | L(KERNEL) | L(PLATFORM) | (error == ENODEV ? L(CONFIGURATION) : 0));
+		        L(DEVICE) | L(KERNEL) | L(PLATFORM) | (error == ENODEV ? L(CONFIGURATION) : 0) |
+		                (too_long ? L(APPLICATION) : 0));
 	layer_set base = known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
 	return undetermined(judge, OUTCOME_FAILED, base);
 }

@@ -370,8 +370,9 @@ static bool is_waiting(const struct stuck_step *stuck)
 
 static bool waits_for_firmware(const struct stuck_step *stuck)
 {
-	return text_has(stuck->wait_channel, "cmd") || text_has(stuck->stack, "cmd_exec") ||
-	       text_has(stuck->stack, "wait_func");
+	/* Names of mlx5's, mlx4's and others' waits for a command (kernel, mlx5/core/cmd.c: wait_func()). */
+	return text_has(stuck->wait_channel, "cmd") || text_has(stuck->wait_channel, "wait_func") ||
+	       text_has(stuck->stack, "cmd_exec") || text_has(stuck->stack, "wait_func");
 }
 
 /* proc_pid_wchan(5): "0" where it does not sleep, or where it may not be read. */

@@ -27,6 +27,9 @@ static bool judge_state(struct judge *judge)
 	bool early = text_is(state, "RESET") || text_is(state, "INIT") || text_is(state, "RTR");
 	if (judge->step.name && judge->step.side == SIDE_LOCAL)
 		return judge_failed_step(judge, OUTCOME_STALLED);
+	/* The state that is recorded is of the first queue pair. */
+	if (local->qpn.known && judge->pending->qpn.known && local->qpn.value != judge->pending->qpn.value)
+		return false;
 	/* Without its transitions nobody knows whether it was tried. */
 	if (early && reached(judge, SIDE_LOCAL, "INIT") && !tried(judge, SIDE_LOCAL, "RTS") &&
 	        (!tried(judge, SIDE_LOCAL, "RTR") || reached(judge, SIDE_LOCAL, "RTR"))) {
@@ -126,6 +129,11 @@ static bool judge_not_taken(struct judge *judge)
 		return judge_notification(judge);
 	summarize(judge, "the completion is in the completion queue, and nobody took it");
 	next_step(judge, "see what the polling thread does; a completion is taken only by ibv_poll_cq()");
+	if (evidence->stuck && text_has(evidence->stuck->step, "poll_cq")) {
+		because(judge, "%s was called, and had not returned when the deadline came", evidence->stuck->step);
+		summarize(judge, "the completion is in the completion queue, and poll does not return");
+		return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(APPLICATION) | L(KERNEL));
+	}
 	bool known = evidence->polls.known || evidence->last_poll_ns.known;
 	bool asked = evidence->last_poll_ns.known && evidence->last_poll_ns.value >= arrived;
 	if (asked) {
@@ -202,27 +210,13 @@ static bool judge_untaken_error(struct judge *judge)
 
 /* ---- receives that are missing ---- */
 
-/* Counted on either side since a quiet baseline, or also where none is recorded. */
-static bool counts_missing_receives(const struct judge *judge, bool quiet)
-{
-	list_each(counter, &judge->evidence->counters) {
-		const struct counter_explanation *meaning = explain_counter(counter->name);
-		bool grew =
-		        counter->before.known && counter->after.known && counter->after.value > counter->before.value;
-		if (meaning && meaning->kind == COUNTER_NOT_READY && grew && (counter->quiet == FLAG_YES || !quiet))
-			return true;
-	}
-	return false;
-}
-
 /* The peer answers each try with "not ready": as long as the RNR retries last, for ever with seven. */
 static bool judge_no_receive(struct judge *judge)
 {
-	if (!needs_receive(judge->pending) || payload_is_right(judge->pending) ||
-	        !counts_missing_receives(judge, false))
+	if (!needs_receive(judge->pending) || payload_is_right(judge->pending) || !counted_not_ready(judge, false))
 		return false;
 	const layer_set peer = L(REMOTE_APPLICATION) | L(REMOTE_DEVICE);
-	bool quiet = counts_missing_receives(judge, true);
+	bool quiet = counted_not_ready(judge, true);
 	if (num_is(judge->evidence->local.rnr_retry, 7))
 		because(judge, "rnr_retry is 7: the queue pair tries for ever while the peer has no receive");
 	summarize(judge, "the request waits for a receive of the peer");

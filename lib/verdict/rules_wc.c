@@ -145,7 +145,10 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 	because(judge, operation->lkey.known ? "the local key in the request is that of the buffer"
 	                                     : "the probe posts its own registered buffer");
 	summarize(judge, "the adapter could not read or write the probe's own registered buffer");
-	return likely(judge, OUTCOME_FAILED, LAYER_PLATFORM, L(DEVICE) | L(APPLICATION));
+	/* On demand the kernel brings each page when the device asks for it. */
+	layer_set pager =
+	        text_has(local->mr_access, "on-demand") || text_is(judge->request->registration, "odp") ? L(KERNEL) : 0;
+	return likely(judge, OUTCOME_FAILED, LAYER_PLATFORM, L(DEVICE) | L(APPLICATION) | pager);
 }
 
 static bool judge_no_receive(struct judge *judge, const struct operation *operation, layer_set base)

@@ -13,8 +13,7 @@
 
 static bool tells_something(const struct counter_change *counter, const struct counter_explanation *meaning)
 {
-	return meaning && meaning->kind != COUNTER_TRAFFIC && counter->before.known && counter->after.known &&
-	       counter->after.value > counter->before.value;
+	return meaning && meaning->kind != COUNTER_TRAFFIC && has_grown(counter);
 }
 
 const char *all_operations(struct judge *judge, int64_t count)
