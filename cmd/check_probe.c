@@ -6,10 +6,12 @@
 #include "model/evidence.h"
 #include "render/json.h"
 #include "report/staging.h"
+#include "probe_output.h"
+#include "probe_ports.h"
+#include "recorded_probes.h"
 #include "run_command.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,40 +26,80 @@ static const struct {
 	[OUTCOME_NOT_RUN] = { "probe-failed", "could not be set up" },
 };
 
-/* `status`: of the probe. One that did not begin, since the device cannot be opened, is EXIT_NOTHING. */
-static void take_verdict(struct host *host, const char *subject, int status, const struct probe_document *document)
+static void tell_not_run(struct report *report, const char *subject, const struct probe_document *document)
 {
-	struct report *report = &host->report;
+	const struct verdict *verdict = &document->verdict;
+	struct resource_step failed = { .error = num(0) };
+	list_each(step, &document->evidence.resources)
+		if (step->error.known && step->error.value)
+			failed = *step;
+	report_missing(report, "probe", subject, (int)-failed.error.value, "%s%s%s",
+	        verdict->summary ? verdict->summary : "it gave no verdict", failed.detail ? ", " : "",
+	        failed.detail ? failed.detail : "");
+}
+
+/*
+ * `status`: of the probe. One that did not begin, since the device cannot be opened, is EXIT_NOTHING. `from`: where its
+ * stages are to be seen, as an option. False: there was none.
+ */
+static bool take_verdict(
+        struct report *report, const char *subject, int status, const struct probe_document *document, const char *from)
+{
 	const struct verdict *verdict = &document->verdict;
 	const char *summary = verdict->summary ? verdict->summary : "it gave no verdict";
 	if (verdict->outcome == OUTCOME_OK) {
 		check_add(report, "probe-ok", subject, "a loopback probe worked: %s", summary);
-		return;
+		return true;
 	}
 	if (status != EXIT_FOUND || !sayings[verdict->outcome].id) {
-		struct resource_step failed = { .error = num(0) };
-		list_each(step, &document->evidence.resources)
-			if (step->error.known && step->error.value)
-				failed = *step;
-		report_missing(report, "probe", subject, (int)-failed.error.value, "%s%s%s", summary,
-		        failed.detail ? ", " : "", failed.detail ? failed.detail : "");
-		return;
+		tell_not_run(report, subject, document);
+		return false;
 	}
-	const char *layer = layer_names[verdict->layer], *confidence = confidence_names[verdict->confidence];
-	struct finding *finding = check_add(report, sayings[verdict->outcome].id, subject,
-	        "a loopback probe %s, layer %s (%s): %s", sayings[verdict->outcome].words, layer ? layer : "unknown",
-	        confidence ? confidence : "none", summary);
+	struct finding *finding =
+	        check_add(report, sayings[verdict->outcome].id, subject, "a loopback probe %s, %s: %s",
+	                sayings[verdict->outcome].words, layer_words(report->arena, verdict), summary);
 	list_each(because, &verdict->because)
 		report_evidence(report, finding, "probe", "because", "%s", because);
-	report_advice(finding, arena_printf(report->arena, "rdmadiag probe -d %s shows every stage.", subject));
+	report_advice(finding, arena_printf(report->arena, "rdmadiag probe%s -d %s shows every stage.", from, subject));
+	return true;
+}
+
+/* ---- of this host ---- */
+
+struct probing {
+	struct host *host;
+	struct staging staging;
+	struct ports_probed *probed;
+};
+
+static void take_document(struct probing *probing, const char *subject, int status, const char *path)
+{
+	struct host *host = probing->host;
+	struct error error = { 0 };
+	struct probe_document document = { 0 };
+	json_object *object;
+	int result = json_read_file(path, &probe_record, host->arena, &document, &object, &error);
+	json_object_put(object);
+	if (result)
+		report_missing(&host->report, "probe", subject, result, "the probe left no document");
+	else
+		probing->probed->done += take_verdict(&host->report, subject, status, &document, "");
 }
 
 /* 0, or -EINTR. */
-static int probe_port(struct host *host, const struct staging *staging, const char *subject)
+static int probe_port(void *data, const char *subject, const struct port *port)
 {
+	struct probing *probing = data;
+	struct report *report = &probing->host->report;
 	char output[PATH_MAX], errors[PATH_MAX];
-	staging_path(staging, "probe.json", output);
-	staging_path(staging, "probe.stderr", errors);
+	if (!port_is_up(port)) {
+		report_missing(report, "probe", subject, 0, "not probed: the port is %s",
+		        port->state ? port->state : "in no known state");
+		return 0;
+	}
+	probing->probed->up++;
+	staging_path(&probing->staging, "probe.json", output);
+	staging_path(&probing->staging, "probe.stderr", errors);
 	struct command_run run = {
 		.command = &probe_command, .arguments = { "-j", "-d", subject }, .output = output, .errors = errors
 	};
@@ -65,46 +107,39 @@ static int probe_port(struct host *host, const struct staging *staging, const ch
 	int status = run_command_in_process(&run, &common);
 	if (status == -EINTR)
 		return status;
-	if (status < 0) {
-		report_missing(&host->report, "probe", subject, status, "%s",
+	if (status < 0)
+		report_missing(report, "probe", subject, status, "%s",
 		        status == -ETIMEDOUT ? "the probe did not end in a minute" : strerror(-status));
-		return 0;
-	}
-	struct error error = { 0 };
-	struct probe_document document = { 0 };
-	json_object *object;
-	int result = json_read_file(output, &probe_record, host->arena, &document, &object, &error);
-	json_object_put(object);
-	if (result)
-		report_missing(&host->report, "probe", subject, result, "the probe left no document");
 	else
-		take_verdict(host, subject, status, &document);
+		take_document(probing, subject, status, output);
 	return 0;
 }
 
-static bool is_up(const struct port *port)
+int check_probe_ports(struct host *host, struct ports_probed *probed, struct error *error)
 {
-	return port->state && !strcmp(port->state, "ACTIVE");
-}
-
-int check_probe_ports(struct host *host, struct error *error)
-{
-	struct staging staging;
-	int result = staging_new(&staging, error);
+	struct probing probing = { .host = host, .probed = probed };
+	int result = staging_new(&probing.staging, error);
 	if (result)
 		return result;
-	list_each(device, &host->devices) {
-		for (uint32_t i = 0; i < device->ports.count && !result; i++) {
-			char subject[96];
-			const struct port *port = device->ports.items[i];
-			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
-			if (is_up(port))
-				result = probe_port(host, &staging, subject);
-			else
-				report_missing(&host->report, "probe", subject, 0, "not probed: the port is %s",
-				        port->state ? port->state : "in no known state");
-		}
-	}
-	staging_remove(&staging);
+	result = each_port(host, probe_port, &probing);
+	staging_remove(&probing.staging);
 	return result;
+}
+
+/* ---- of a report ---- */
+
+void check_recorded_probes(struct host *host, struct origin *origin, const char *directory, const char *report,
+        struct ports_probed *probed)
+{
+	const struct recorded_place place = { .origin = origin, .directory = directory };
+	struct recorded_probes probes;
+	struct error error = { 0 };
+	const char *from = arena_printf(host->arena, " --from %s", report);
+	if (recorded_probes_read(&place, host->arena, &probes, &error))
+		report_missing(&host->report, "probe", "host", error.code, "%s", error.text);
+	list_each(probe, &probes) {
+		probed->up++;
+		probed->done += take_verdict(&host->report, probe->subject, probe_status(&probe->document),
+		        &probe->document, from ? from : "");
+	}
 }

@@ -25,7 +25,8 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct common_options {
 	bool json, pretty;
-	const char *from; /* snapshot, NULL: this host */
+	const char *from;   /* snapshot, NULL: this host */
+	const char *probes; /* directory of a report in the making: its probes; NULL: none */
 	enum color_mode color;
 };
 

@@ -117,9 +117,14 @@ static int judge(struct host *host, struct look *look)
 	return judged;
 }
 
-/* `counters`: how many were watched. */
-static int collect(const struct check_request *request, struct origin *origin, struct host *host, uint32_t *counters,
-        struct error *error)
+/* What was looked at beyond the state of this moment. */
+struct watched {
+	uint32_t counters;
+	struct ports_probed probed;
+};
+
+static int collect(const struct check_request *request, const struct common_options *common, struct origin *origin,
+        struct host *host, struct watched *seen, struct error *error)
 {
 	struct look *first = NULL, *look = NULL;
 	bool watched = request->interval > 0;
@@ -132,12 +137,15 @@ static int collect(const struct check_request *request, struct origin *origin, s
 	result = look_at(origin, host, watched, &look, error);
 	if (result && result != -EINTR)
 		return result;
-	*counters = look->counters.items.count;
+	seen->counters = look->counters.items.count;
 	int judged = judge(host, look);
 	if (first && !judged)
 		check_rising(before, &first->counters, host, &look->counters, request->interval, &host->report);
 	if (request->probe && !result && !judged)
-		result = check_probe_ports(host, error);
+		result = check_probe_ports(host, &seen->probed, error);
+	if (common->probes || common->from)
+		check_recorded_probes(
+		        host, origin, common->probes, common->probes ? "REPORT" : common->from, &seen->probed);
 	report_exhaustion(&host->report);
 	return result ? result : judged;
 }
@@ -180,24 +188,22 @@ static int check_seen(const struct host *host, struct error *error)
 	        ports, plural(ports), host->devices.count, plural(host->devices.count));
 }
 
-static uint32_t active_ports(const struct host *host)
-{
-	uint32_t count = 0;
-	list_each(device, &host->devices)
-		list_each(port, &device->ports)
-			count += port->state && !strcmp(port->state, "ACTIVE");
-	return count;
-}
-
 /* That nothing was found says little where nothing was there to be watched. */
-static void print_watched(const struct check_request *request, const struct host *host, uint32_t counters)
+static void print_watched(const struct check_request *request, const struct watched *seen)
 {
-	uint32_t ports = active_ports(host);
+	uint32_t counters = seen->counters;
+	const struct ports_probed *probed = &seen->probed;
 	if (request->interval > 0)
 		printf("watched for %g s: %u counter%s of errors and congestion, and the states of the ports\n",
 		        request->interval, counters, plural(counters));
-	if (request->probe)
-		printf("probed: %u port%s that %s up\n", ports, plural(ports), ports == 1 ? "is" : "are");
+	if (request->probe && probed->done == probed->up)
+		printf("probed: %u port%s that %s up\n", probed->up, plural(probed->up),
+		        probed->up == 1 ? "is" : "are");
+	else if (request->probe)
+		printf("probed: %u of %u port%s that %s up\n", probed->done, probed->up, plural(probed->up),
+		        probed->up == 1 ? "is" : "are");
+	else if (probed->up)
+		printf("the report holds probes of %u port%s\n", probed->up, plural(probed->up));
 }
 
 static void print_text(const struct host *host, const struct report *report, bool color)
@@ -237,15 +243,15 @@ static int nothing(const struct check_request *request, const struct common_opti
 	return EXIT_NOTHING;
 }
 
-static int print(
-        const struct check_request *request, const struct common_options *common, struct host *host, uint32_t counters)
+static int print(const struct check_request *request, const struct common_options *common, struct host *host,
+        const struct watched *seen)
 {
 	if (request->nagios)
 		return (int)monitor_print(stdout, host, &host->report);
 	struct finding_counts counts = findings_count(&host->report);
 	if (!common->json) {
 		print_text(host, &host->report, use_color(common));
-		print_watched(request, host, counters);
+		print_watched(request, seen);
 		return status_of(&host->report);
 	}
 	int failed = print_document(
@@ -277,8 +283,8 @@ static int check(const struct check_request *request, const struct common_option
 	autocall(origin_closep) struct origin *origin =
 	        common->from ? origin_snapshot(common->from, &error) : origin_live();
 	autocall(host_freep) struct host *host = origin ? host_new() : NULL;
-	uint32_t counters = 0;
-	int result = host         ? collect(request, origin, host, &counters, &error)
+	struct watched seen = { 0 };
+	int result = host         ? collect(request, common, origin, host, &seen, &error)
 	             : error.code ? error.code
 	                          : error_set(&error, -ENOMEM, "host");
 	if (!result)
@@ -291,7 +297,7 @@ static int check(const struct check_request *request, const struct common_option
 	}
 	findings_select(&host->report, &request->filter);
 	bool alone = request->prom && !strcmp(request->prom, "-");
-	int status = alone ? status_of(&host->report) : print(request, common, host, counters);
+	int status = alone ? status_of(&host->report) : print(request, common, host, &seen);
 	if (request->prom && prometheus_write(request->prom, host, &host->report, &error)) {
 		complain("%s", error.text);
 		return request->nagios ? MONITOR_UNKNOWN : EXIT_NOTHING;
@@ -382,7 +388,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (request.interval > 0 && common->from)
 		return usage_error(command, "--interval: nothing moves in a snapshot");
 	if (request.probe && common->from)
-		return usage_error(command, "--probe: a probe needs a live host");
+		return usage_error(command,
+		        "--probe: a probe needs a live host; what a report holds of probes is told without it, and "
+		        "rdmadiag probe --from %s shows them",
+		        common->from);
 	if (request.probe)
 		run_command_signals();
 	return check(&request, common);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe_output.h"
 #include "probe_placements.h"
+#include "recorded_probes.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -237,72 +238,70 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	return 0;
 }
 
-/* ---- the end ---- */
-
-/* A set-up step that fails on an opened device is a failed probe. */
-static int status_of(const struct probe_document *document)
-{
-	switch (document->verdict.outcome) {
-	case OUTCOME_OK:
-		return EXIT_DONE;
-	case OUTCOME_NOT_RUN:
-		return probe_began(&document->evidence) ? EXIT_FOUND : EXIT_NOTHING;
-	default:
-		return EXIT_FOUND;
-	}
-}
-
 /* ---- --judge, and the probe of a report ---- */
-
-/* The record may be another program's, or a later version's: what does not fit is unknown, and is listed. */
-static int take_record(json_object *object, const char *name, struct arena *arena, struct probe_document *document,
-        struct error *error)
-{
-	json_object *evidence;
-	if (!json_object_object_get_ex(object, "evidence", &evidence) ||
-	        !json_object_is_type(evidence, json_type_object))
-		return error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", name);
-	int result = record_from_foreign_json(&recorded_probe_record, object, arena, document, document->report, error);
-	evidence_take_unreadable(&document->evidence, document->report, arena);
-	return result;
-}
 
 static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
 {
 	autofree char *text = NULL;
 	size_t length = 0;
+	struct error wrong = { 0 };
 	int result = file_read(path, &text, &length, error);
 	if (result)
 		return result;
-	json_object *object = json_parse(text, length, path, error);
-	if (!object)
-		return error_say(error, error->code, "%s; of a snapshot or report: rdmadiag probe --from %s",
-		        arena_printf(arena, "%s", error->text), path);
-	result = take_record(object, path, arena, document, error);
-	json_object_put(object);
-	return result;
+	result = recorded_probe_parse(text, length, path, arena, document, &wrong);
+	if (!result)
+		return 0;
+	if (length && *text == '{')
+		return error_say(error, result, "%s", wrong.text);
+	return error_say(error, result, "%s; of a snapshot or report: rdmadiag probe --from %s", wrong.text, path);
 }
 
-/* What `report --probe` left in its archive. */
-static int read_recorded(
-        const char *snapshot, struct arena *arena, struct probe_document *document, struct error *error)
+static bool is_of(const struct recorded_probe *probe, const struct device_choice *choice)
 {
-	static const char name[] = "report/probe.json";
+	const struct endpoint_facts *local = &probe->document.evidence.local;
+	return local->device && !strcmp(local->device, choice->name) &&
+	       (!choice->port.known || num_is(local->port, choice->port.value));
+}
+
+/* "mlx5_0/1 (failed), mlx5_1/1 (ok)" */
+static const char *list_probes(struct arena *arena, const struct recorded_probes *probes)
+{
+	const char *text = "";
+	list_each(probe, probes) {
+		const char *outcome = outcome_names[probe->document.verdict.outcome];
+		text = arena_printf(
+		        arena, "%s%s%s (%s)", text, *text ? ", " : "", probe->subject, outcome ? outcome : "unknown");
+	}
+	return text;
+}
+
+/* What `report --probe` left in its archive: the worst, or what -d names. */
+static int read_recorded(const char *snapshot, const struct device_choice *choice, struct arena *arena,
+        struct probe_document *document, struct error *error)
+{
 	autocall(origin_closep) struct origin *origin = origin_snapshot(snapshot, error);
-	autofree char *text = NULL;
-	size_t length;
+	const struct recorded_place place = { .origin = origin };
+	struct recorded_probes probes;
+	struct error wrong = { 0 };
 	if (!origin)
 		return error->code;
-	int result = origin_read_all(origin, name, &text, &length);
-	if (result == -ENOENT)
-		return error_say(
-		        error, result, "%s: holds no probe (report --probe); only a live host can be probed", snapshot);
-	if (result)
-		return error_set(error, result, "%s: %s", snapshot, name);
-	json_object *object = json_parse(text, length, name, error);
-	result = object ? take_record(object, name, arena, document, error) : error->code;
-	json_object_put(object);
-	return result;
+	if (recorded_probes_read(&place, arena, &probes, &wrong))
+		return error_say(error, wrong.code, "%s: %s", snapshot, wrong.text);
+	if (!probes.count)
+		return error_say(error, -ENOENT, "%s: holds no probe (report --probe); only a live host can be probed",
+		        snapshot);
+	const struct recorded_probe *taken = *choice->name ? NULL : probes.items[0];
+	list_each(probe, &probes)
+		if (!taken && is_of(probe, choice))
+			taken = probe;
+	if (!taken)
+		return error_say(error, -ENODEV, "%s: holds no probe of '%s'; it has those of %s", snapshot,
+		        choice->name, list_probes(arena, &probes));
+	if (!*choice->name && probes.count > 1)
+		complain("%s holds %u probes: %s; -d chooses, this is that of %s", snapshot, probes.count,
+		        list_probes(arena, &probes), taken->subject);
+	*document = taken->document;
+	return 0;
 }
 
 static int judge_recorded(const struct probe_arguments *arguments, const struct common_options *common)
@@ -311,18 +310,21 @@ static int judge_recorded(const struct probe_arguments *arguments, const struct 
 	struct probe_document document = { .report = &report };
 	struct error error = { 0 };
 	int result = arguments->judge ? read_document(arguments->judge, arguments->arena, &document, &error)
-	                              : read_recorded(common->from, arguments->arena, &document, &error);
+	                              : read_recorded(common->from, &arguments->settings.device, arguments->arena,
+	                                        &document, &error);
 	if (result) {
 		complain("%s", error.text);
 		report_missing(&report, "evidence", "host", error.code, "%s", error.text);
 	}
-	document.verdict = (struct verdict){ 0 };
-	verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
+	if (arguments->judge || result) {
+		document.verdict = (struct verdict){ 0 };
+		verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
+	}
 	if (!result || common->json)
 		probe_output_print(&document, common, "snapshot", NULL);
 	if (!result && probe_output_trace(&document, arguments->trace))
 		return EXIT_NOTHING;
-	return result ? EXIT_NOTHING : status_of(&document);
+	return result ? EXIT_NOTHING : probe_status(&document);
 }
 
 /* ---- a run ---- */
@@ -358,14 +360,14 @@ static int finish_run(
 	probe_progress_end();
 	/* Where nothing was tried, the message says all there is to say. */
 	bool tried = document->request.mode == MODE_PEER || has_tried_to_open(&document->evidence);
-	if (common->json || status_of(document) != EXIT_NOTHING || tried)
+	if (common->json || probe_status(document) != EXIT_NOTHING || tried)
 		probe_output_print(document, common, "live", host ? &host->facts : NULL);
 	if (run->error.code && document->verdict.outcome != OUTCOME_OK)
 		complain("%s", run->error.text);
 	bool traced = !probe_output_trace(document, arguments->trace);
 	if (watcher_signal())
 		return EXIT_INTERRUPTED;
-	return traced ? status_of(document) : EXIT_NOTHING;
+	return traced ? probe_status(document) : EXIT_NOTHING;
 }
 
 /* Nothing was tried because of `step`: the document says why, and standard error too. */

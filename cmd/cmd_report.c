@@ -18,6 +18,7 @@
 #include "report/redact_json.h"
 #include "report/redact_text.h"
 #include "report/redact_tree.h"
+#include "probe_ports.h"
 #include "report_members.h"
 #include "run_command.h"
 #include "source/collect.h"
@@ -65,24 +66,32 @@ static char *redacted_member(const struct making *making, const char *path, bool
 	return changed;
 }
 
+static int redact_member(struct making *making, const char *name, bool json, bool write)
+{
+	char path[PATH_MAX];
+	size_t length;
+	document_path(making, name, path);
+	if (access(path, F_OK))
+		return 0;
+	autofree char *text = redacted_member(making, path, json, &length);
+	if (!text)
+		return error_set(&making->error, -ENOMEM, "redacting %s", name);
+	return write ? write_member(making, name, text) : 0;
+}
+
 /* What is not of the snapshot. Without `write` its originals are noted only. */
 static int redact_members(struct making *making, bool write)
 {
-	static const char *const names[] = { "kernel.log", "probe.json", "probe.json.stderr" };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char path[PATH_MAX];
-		size_t length;
-		document_path(making, names[i], path);
-		if (access(path, F_OK))
-			continue;
-		autofree char *text = redacted_member(making, path, !strcmp(names[i], "probe.json"), &length);
-		if (!text)
-			return error_set(&making->error, -ENOMEM, "redacting %s", names[i]);
-		int result = write ? write_member(making, names[i], text) : 0;
-		if (result)
-			return result;
+	int result = redact_member(making, "kernel.log", false, write);
+	for (unsigned int number = 1; number <= RECORDED_PROBES_LIMIT && !result; number++) {
+		char json[32], errors[32];
+		recorded_probe_name(json, number, "json");
+		recorded_probe_name(errors, number, "json.stderr");
+		result = redact_member(making, json, true, write);
+		if (!result)
+			result = redact_member(making, errors, false, write);
 	}
-	return 0;
+	return result;
 }
 
 static int redact(struct making *making)
@@ -241,12 +250,27 @@ static int make(struct making *making)
 	if (making->common->from)
 		take_earlier(making);
 	else
-		versions_read(making->host->arena, &making->document.versions);
+		versions_read(making->host->arena, &making->document.versions, &making->host->report);
 	if (!result && making->redact)
 		result = redact(making);
 	for (size_t i = 0; i < ARRAY_SIZE(later) && !result; i++)
 		result = run_command_interrupted() ? -EINTR : later[i](making);
 	return result;
+}
+
+/* A line of each, of what may come from an archive. */
+static void print_probes(const struct making *making, FILE *stream)
+{
+	list_each(probe, &making->probes) {
+		const struct verdict *verdict = &probe->document.verdict;
+		const char *outcome = outcome_names[verdict->outcome];
+		bool plain = verdict->layer == LAYER_NONE;
+		autofree char *subject = text_for_terminal(probe->subject);
+		autofree char *summary = text_for_terminal(verdict->summary ? verdict->summary : "no verdict");
+		const char *layer = plain ? "" : layer_words(making->host->arena, verdict);
+		fprintf(stream, "probe of %s: %s%s%s: %s\n", subject ? subject : "", outcome ? outcome : "unknown",
+		        plain ? "" : ", ", layer ? layer : "", summary ? summary : "");
+	}
 }
 
 static void print_text(const struct making *making)
@@ -256,6 +280,7 @@ static void print_text(const struct making *making)
 	        facts->hostname ? facts->hostname : "this host", (int)making->document.devices.value,
 	        plural(making->document.devices.value),
 	        making->document.redacted == FLAG_YES ? ", identifiers replaced" : "");
+	print_probes(making, stdout);
 	for (uint32_t i = 0; i < making->document.left_out.count; i++)
 		printf("left out: %s\n", making->document.left_out.items[i]);
 	if (making->document.redacted != FLAG_YES)
@@ -279,6 +304,8 @@ static int print(struct making *making, int result)
 		fputs(text ? text : "", stdout);
 	} else if (!result && making->file) {
 		print_text(making);
+	} else if (!result) {
+		print_probes(making, stderr);
 	}
 	if (result == -EINTR)
 		return EXIT_INTERRUPTED;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "probe/probe.h"
 #include "render/json.h"
 #include "render/probe_text.h"
 #include "render/report_text.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,6 @@ void probe_output_print(const struct probe_document *document, const struct comm
 		print_document("rdmadiag.probe", common, origin, facts, &probe_record, document, document->report);
 		return;
 	}
-	setlocale(LC_CTYPE, "");
 	struct probe_print_options options = { .color = use_color(common), .unicode = probe_print_unicode() };
 	probe_print(stdout, document, &options);
 	print_not_compared(document);
@@ -40,6 +39,19 @@ void probe_output_print(const struct probe_document *document, const struct comm
 		return;
 	putchar('\n');
 	report_print_findings(document->report, stdout, options.color);
+}
+
+/* A set-up step that fails on an opened device is a failed probe. */
+int probe_status(const struct probe_document *document)
+{
+	switch (document->verdict.outcome) {
+	case OUTCOME_OK:
+		return EXIT_DONE;
+	case OUTCOME_NOT_RUN:
+		return probe_began(&document->evidence) ? EXIT_FOUND : EXIT_NOTHING;
+	default:
+		return EXIT_FOUND;
+	}
 }
 
 int probe_output_trace(const struct probe_document *document, const char *path)

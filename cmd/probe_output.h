@@ -9,6 +9,8 @@
 
 void probe_output_print(const struct probe_document *document, const struct common_options *common, const char *origin,
         const struct host_facts *facts);
+/* The exit status: a set-up step that fails on an opened device is a failed probe. */
+int probe_status(const struct probe_document *document);
 /* The trace, to `path`; NULL: none was asked for. 0, or -1 when it could not be written, which standard error says. */
 int probe_output_trace(const struct probe_document *document, const char *path);
 

@@ -2,7 +2,9 @@
 #include "report_members.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "probe_ports.h"
 #include "report/kernel_log.h"
 #include "run_command.h"
 
@@ -12,8 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a probe leaves to the documents after it, and what it needs to end when it is asked to (lib/probe/watcher.c). */
-enum { OUTPUTS_MS = 2000, GRACE_MS = 4000 };
+/*
+ * What a probe leaves to the documents after it, what it needs to end when it is asked to (lib/probe/watcher.c), how
+ * much longer a report may take for each port after the first, and at most for all of them.
+ */
+enum { OUTPUTS_MS = 2000, GRACE_MS = 4000, PORT_MS = 7000, PORTS_MS = 60000 };
 
 void document_path(const struct making *making, const char *name, char path[static PATH_MAX])
 {
@@ -90,7 +95,7 @@ static int add_output(struct making *making, const struct output *output, const 
 		.deadline_ms = making->deadline_ms - output->spare_ms,
 		.grace_ms = output->grace_ms };
 	memcpy(run.arguments, output->arguments, sizeof(run.arguments));
-	struct common_options common = { .from = from, .color = COLOR_NEVER };
+	struct common_options common = { .from = from, .probes = making->documents, .color = COLOR_NEVER };
 	int status = run_command_in_process(&run, &common);
 	drop_empty(errors);
 	if (status < 0) {
@@ -142,34 +147,172 @@ static int add_earlier(struct making *making, const char *name, const char *comm
 	return 1;
 }
 
-static int add_earlier_probe(struct making *making)
+/* ---- probes ---- */
+
+/* How much somebody who reads the report wants to see it. */
+static int weight(int outcome)
 {
-	int result = add_earlier(making, "probe.json", "rdmadiag probe -p");
-	making->probe = result > 0;
-	if (!result)
+	static const int weights[OUTCOME_COUNT] = { [OUTCOME_OK] = 1,
+		[OUTCOME_NOT_RUN] = 2,
+		[OUTCOME_DEGRADED] = 3,
+		[OUTCOME_STALLED] = 4,
+		[OUTCOME_FAILED] = 4,
+		[OUTCOME_CORRUPT] = 5 };
+	return weights[outcome];
+}
+
+static void rename_member(const struct making *making, unsigned int from, unsigned int to)
+{
+	static const char *const kinds[] = { "json", "json.stderr" };
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		char name[32], old[PATH_MAX], new[PATH_MAX];
+		recorded_probe_name(name, from, kinds[i]);
+		document_path(making, name, old);
+		recorded_probe_name(name, to, kinds[i]);
+		document_path(making, name, new);
+		rename(old, new);
+	}
+}
+
+/* The worst is probe.json; the others stay in the order of their ports. */
+static void put_worst_first(struct making *making)
+{
+	const struct recorded_place place = { .directory = making->documents };
+	struct recorded_probes probes;
+	struct error ignored = { 0 };
+	unsigned int worst = 1;
+	recorded_probes_read(&place, making->host->arena, &probes, &ignored);
+	for (unsigned int i = 2; i <= probes.count; i++)
+		if (weight(probes.items[i - 1]->document.verdict.outcome) >
+		        weight(probes.items[worst - 1]->document.verdict.outcome))
+			worst = i;
+	rename_member(making, worst, 0);
+	for (unsigned int i = worst; i > 1; i--)
+		rename_member(making, i - 1, i);
+	rename_member(making, 0, 1);
+}
+
+/* Once all are there, whoever made them. */
+static void describe_probes(struct making *making)
+{
+	const struct recorded_place place = { .directory = making->documents };
+	struct arena *arena = making->host->arena;
+	struct recorded_probes probes;
+	struct error error = { 0 };
+	if (recorded_probes_read(&place, arena, &probes, &error))
+		leave_out(making, "what a probe says: %s", error.text);
+	list_each(probe, &probes) {
+		char name[32];
+		const struct verdict *verdict = &probe->document.verdict;
+		recorded_probe_name(name, probe_index + 1, "json");
+		struct report_probe *line = list_add(arena, &making->document.probes);
+		if (line)
+			*line = (struct report_probe){ .member = arena_strdup(arena, name),
+				.port = probe->subject,
+				.outcome = outcome_names[verdict->outcome],
+				.layer = layer_names[verdict->layer],
+				.confidence = confidence_names[verdict->confidence],
+				.summary = verdict->summary };
+	}
+	making->probes = probes;
+}
+
+static int add_earlier_probes(struct making *making)
+{
+	unsigned int count = 0;
+	int result = 1;
+	while (result > 0 && count < RECORDED_PROBES_LIMIT) {
+		char name[32];
+		recorded_probe_name(name, count + 1, "json");
+		result = add_earlier(making, name, "rdmadiag probe -p");
+		count += result > 0;
+	}
+	if (!result && !count)
 		leave_out(making, "a probe: the snapshot has none, and cannot be probed");
 	return result < 0 ? result : 0;
 }
 
+struct probing {
+	struct making *making;
+	unsigned int ports, count;
+};
+
+/* `subject`: NULL: let the probe find a port, or say why there is none. */
+static int add_one_probe(struct probing *probing, const char *subject)
+{
+	struct making *making = probing->making;
+	char name[32];
+	recorded_probe_name(name, probing->count + 1, "json");
+	const char *line =
+	        subject ? arena_printf(making->host->arena, "rdmadiag probe -p -d %s", subject) : "rdmadiag probe -p";
+	struct output probe = { .command = &probe_command,
+		.name = name,
+		.line = line ? line : "rdmadiag probe -p",
+		.arguments = { "-p", subject ? "-d" : NULL, subject },
+		.spare_ms = OUTPUTS_MS,
+		.grace_ms = GRACE_MS };
+	if (making->deadline_ms - OUTPUTS_MS - GRACE_MS <= clock_ms()) {
+		leave_out(making, "a probe of %s: the report's deadline came before", subject ? subject : "this host");
+		return 0;
+	}
+	char path[PATH_MAX];
+	int result = add_output(making, &probe, NULL);
+	document_path(making, name, path);
+	probing->count += !access(path, F_OK);
+	return result;
+}
+
+static int probe_port(void *data, const char *subject, const struct port *port)
+{
+	struct probing *probing = data;
+	if (port_is_up(port))
+		return add_one_probe(probing, subject);
+	leave_out(probing->making, "a probe of %s: the port is %s", subject,
+	        port->state ? port->state : "in no known state");
+	return 0;
+}
+
+static int probe_ports(struct making *making)
+{
+	struct probing probing = { .making = making };
+	uint32_t up = count_ports_up(making->host);
+	int64_t more = up > 1 ? (int64_t)(up - 1) * PORT_MS : 0;
+	making->deadline_ms += more < PORTS_MS ? more : PORTS_MS;
+	int result = up ? each_port(making->host, probe_port, &probing) : add_one_probe(&probing, NULL);
+	if (!result && probing.count > 1)
+		put_worst_first(making);
+	return result;
+}
+
 int add_probe(struct making *making)
 {
-	static const struct output probe = { &probe_command, "probe.json", "rdmadiag probe -p", { "-p" }, OUTPUTS_MS,
-		GRACE_MS };
+	int result = 0;
 	if (making->common->from)
-		return add_earlier_probe(making);
-	if (making->probe)
-		return add_output(making, &probe, NULL);
-	leave_out(making, "a probe: it was not asked for (--probe)");
-	return 0;
+		result = add_earlier_probes(making);
+	else if (making->probe)
+		result = probe_ports(making);
+	else
+		leave_out(making, "a probe: it was not asked for (--probe)");
+	if (!result)
+		describe_probes(making);
+	return result;
 }
 
 int add_probe_text(struct making *making)
 {
-	char path[PATH_MAX];
-	document_path(making, "probe.json", path);
-	struct output text = { &probe_command, "probe.txt", "rdmadiag probe --judge probe.json", { "--judge", path }, 0,
-		0 };
-	return making->probe && !access(path, F_OK) ? add_output(making, &text, NULL) : 0;
+	int result = 0;
+	for (unsigned int number = 1; number <= making->probes.count && !result; number++) {
+		char path[PATH_MAX], name[32], json[32], line[96];
+		recorded_probe_name(name, number, "txt");
+		recorded_probe_name(json, number, "json");
+		document_path(making, json, path);
+		snprintf(line, sizeof(line), "rdmadiag probe --judge %s", json);
+		struct output text = {
+			.command = &probe_command, .name = name, .line = line, .arguments = { "--judge", path }
+		};
+		result = add_output(making, &text, NULL);
+	}
+	return result;
 }
 
 int add_kernel_log(struct making *making)
@@ -231,6 +374,8 @@ void take_earlier(struct making *making)
 		document->versions = earlier.versions;
 		if (earlier.redacted == FLAG_YES)
 			document->redacted = FLAG_YES;
+		versions_explain(
+		        &earlier.versions, "the report that this one was made from does not tell it", &host->report);
 		return;
 	}
 	document->versions = (struct versions){
@@ -238,8 +383,7 @@ void take_earlier(struct making *making)
 		.kernel = host->facts.kernel,
 		.architecture = host->facts.architecture,
 	};
-	report_missing(&host->report, "versions", "host", 0,
-	        "the snapshot does not hold the distribution and the versions of its libraries");
+	versions_explain(&document->versions, "the snapshot does not hold it", &host->report);
 }
 
 void take_findings(struct making *making)

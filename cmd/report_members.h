@@ -4,6 +4,7 @@
 #define RDMADIAG_REPORT_MEMBERS_H
 
 #include "cmd.h"
+#include "recorded_probes.h"
 #include "render/json.h"
 #include "report/document.h"
 #include "report/pseudonym.h"
@@ -23,15 +24,17 @@ struct making {
 	int64_t deadline_ms;           /* of all, by clock_ms() */
 	struct pseudonyms *pseudonyms; /* NULL: not redacted */
 	struct report_document document;
-	json_object *findings; /* of check.json; NULL: not known */
+	struct recorded_probes probes; /* in the host's arena, before anything is redacted */
+	json_object *findings;         /* of check.json; NULL: not known */
 	struct error error;
 };
 
 /* Each returns 0, or a negative errno with which no report can be made. */
 int add_kernel_log(struct making *making);
+/* Of each port that is up. */
 int add_probe(struct making *making);
 int add_outputs(struct making *making);
-/* The text of that probe; another probe would say something else. */
+/* The texts of those probes; other probes would say something else. */
 int add_probe_text(struct making *making);
 
 /* Of a report of a report: whose versions those are, and whether it is redacted. Else what the snapshot tells. */

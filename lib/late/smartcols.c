@@ -19,6 +19,7 @@ LATE(&smartcols, struct libscols_cell *, NULL, scols_line_get_cell, (struct libs
 	line, column)
 LATE(&smartcols, int, -1, scols_cell_set_color, (struct libscols_cell *cell, const char *color), cell, color)
 LATE(&smartcols, int, -1, scols_table_enable_colors, (struct libscols_table *table, int enable), table, enable)
+LATE(&smartcols, int, -1, scols_table_enable_ascii, (struct libscols_table *table, int enable), table, enable)
 LATE(&smartcols, int, -1, scols_table_set_stream, (struct libscols_table *table, FILE *stream), table, stream)
 LATE(&smartcols, int, -1, scols_print_table, (struct libscols_table *table), table)
 LATE_VOID(&smartcols, scols_unref_table, (struct libscols_table *table), table)

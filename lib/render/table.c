@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What wants a tree, a colour, the width of a terminal or of other than ASCII characters is libsmartcols' work. It asks
- * the locale several times about every character, which was half of what `gid` took for 256 devices; a plain table in a
- * file or pipe needs padding only.
+ * What wants a colour or the width of a terminal is libsmartcols' work. It asks the locale several times about every
+ * character, which was half of what `gid` took for 256 devices; a table in a file or pipe, or on a host without that
+ * library, is laid out here and looks the same.
  */
 #include "render/table.h"
 
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 struct cell {
 	char *text; /* NULL: unknown */
@@ -24,6 +25,8 @@ struct cell {
 
 struct row {
 	struct row *parent, *next;
+	struct row *child, *last_child, *sibling;
+	char *lead;                 /* branches in front of it; NULL: none */
 	struct libscols_line *line; /* while libsmartcols prints */
 	struct cell cells[];
 };
@@ -33,7 +36,7 @@ struct table {
 	size_t *widths; /* of plain ones */
 	size_t count;
 	struct row *first, *last;
-	bool color, has_tree, has_others; /* a row below another one; characters other than ASCII */
+	bool color;
 };
 
 struct table *table_new(const struct table_column *columns, size_t count, bool color)
@@ -57,6 +60,7 @@ static void free_row(struct row *row, size_t columns)
 {
 	for (size_t i = 0; i < columns; i++)
 		free(row->cells[i].text);
+	free(row->lead);
 	free(row);
 }
 
@@ -79,7 +83,13 @@ void *table_row(struct table *table, void *parent)
 	if (!row)
 		return NULL;
 	row->parent = parent;
-	table->has_tree |= parent != NULL;
+	struct row *above = parent;
+	if (above && above->last_child)
+		above->last_child->sibling = row;
+	else if (above)
+		above->child = row;
+	if (above)
+		above->last_child = row;
 	if (table->last)
 		table->last->next = row;
 	else
@@ -88,19 +98,11 @@ void *table_row(struct table *table, void *parent)
 	return row;
 }
 
-static bool is_ascii(const char *text)
-{
-	while (*text && (unsigned char)*text < 0x80)
-		text++;
-	return !*text;
-}
-
 void table_cell(struct table *table, size_t column, const char *text)
 {
 	char *clean = table->last && text && *text ? text_for_terminal(text) : NULL;
 	if (!clean)
 		return;
-	table->has_others |= !is_ascii(clean);
 	free(table->last->cells[column].text);
 	table->last->cells[column].text = clean;
 }
@@ -136,38 +138,119 @@ static const char *text_of(const struct row *row, size_t column)
 
 /* ---- plain ---- */
 
-static void widen(size_t *width, const char *text)
+/* The character at `*text`, which is UTF-8 without mistakes (table_cell()); moves behind it. */
+static wchar_t next_character(const char **text)
 {
-	size_t length = strlen(text);
-	if (*width < length)
-		*width = length;
+	const unsigned char *at = (const unsigned char *)*text;
+	int more = *at < 0xc0 ? 0 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 : 3;
+	wchar_t character = more ? *at & (0x3f >> more) : *at;
+	for (at++; more && (*at & 0xc0) == 0x80; more--, at++)
+		character = character << 6 | (*at & 0x3f);
+	*text = (const char *)at;
+	return character;
 }
 
-static void print_padded(const struct table *table, size_t column, const char *text, FILE *stream)
+/* In columns of a terminal; a locale that does not know a character takes it for one of usual width. */
+static size_t width_of(const char *text)
 {
-	int width = (int)table->widths[column];
-	bool last = column + 1 == table->count;
-	if (table->columns[column].right)
-		fprintf(stream, "%*s", width, text);
-	else if (last)
-		fputs(text, stream);
-	else
-		fprintf(stream, "%-*s", width, text);
-	putc(last ? '\n' : ' ', stream);
+	size_t width = 0;
+	while (*text) {
+		int columns = wcwidth(next_character(&text));
+		width += columns < 0 ? 1 : (size_t)columns;
+	}
+	return width;
+}
+
+/* What stands in front of the rows below `row`. */
+static char *lead_below(const struct row *row)
+{
+	char *lead;
+	const char *bar = !row->parent ? "" : row->sibling ? "| " : "  ";
+	const char *above = row->lead ? row->lead : "";
+	/* Its own mark, two characters, becomes a bar where more rows follow. */
+	int length = row->parent ? (int)strlen(above) - 2 : 0;
+	return asprintf(&lead, "%.*s%s", length, above, bar) < 0 ? NULL : lead;
+}
+
+/* The row after this one, children first; of a row that is entered its branches are known then. */
+static int next_row(struct row **row)
+{
+	struct row *at = *row;
+	if (at->child) {
+		autofree char *lead = lead_below(at);
+		for (struct row *child = at->child; child; child = child->sibling)
+			if (!lead || asprintf(&child->lead, "%s%s", lead, child->sibling ? "|-" : "`-") < 0) {
+				child->lead = NULL;
+				return -ENOMEM;
+			}
+		*row = at->child;
+		return 0;
+	}
+	while (at->parent && !at->sibling)
+		at = at->parent;
+	if (at->parent) {
+		*row = at->sibling;
+		return 0;
+	}
+	for (at = at->next; at && at->parent; at = at->next)
+		continue;
+	*row = at;
+	return 0;
+}
+
+/* All rows, each below its parent, in memory that the caller frees; the last is NULL. */
+static struct row **arrange(struct table *table)
+{
+	size_t count = 0;
+	for (struct row *row = table->first; row; row = row->next)
+		count++;
+	struct row **order = calloc(count + 1, sizeof(struct row *));
+	struct row *row = table->first; /* the first has no parent */
+	for (size_t i = 0; order && row && i < count; i++) {
+		order[i] = row;
+		if (next_row(&row)) {
+			free(order);
+			return NULL;
+		}
+	}
+	return order;
+}
+
+static const char *lead_of(const struct table *table, const struct row *row, size_t column)
+{
+	return table->columns[column].tree && row->lead ? row->lead : "";
+}
+
+static void widen(size_t *width, const char *lead, const char *text)
+{
+	size_t needed = strlen(lead) + width_of(text);
+	if (*width < needed)
+		*width = needed;
+}
+
+static void print_padded(const struct table *table, size_t column, const char *lead, const char *text, FILE *stream)
+{
+	bool last = column + 1 == table->count, right = table->columns[column].right;
+	int padding = (int)(table->widths[column] - strlen(lead) - width_of(text));
+	fprintf(stream, "%*s%s%s%*s%c", right ? padding : 0, "", lead, text, right || last ? 0 : padding, "",
+	        last ? '\n' : ' ');
 }
 
 static int print_plain(struct table *table, FILE *stream)
 {
+	autofree struct row **order = arrange(table);
+	if (!order)
+		return -ENOMEM;
 	for (size_t i = 0; i < table->count; i++) {
-		widen(&table->widths[i], table->columns[i].heading);
-		for (const struct row *row = table->first; row; row = row->next)
-			widen(&table->widths[i], text_of(row, i));
+		widen(&table->widths[i], "", table->columns[i].heading);
+		for (struct row **row = order; *row; row++)
+			widen(&table->widths[i], lead_of(table, *row, i), text_of(*row, i));
 	}
 	for (size_t i = 0; i < table->count; i++)
-		print_padded(table, i, table->columns[i].heading, stream);
-	for (const struct row *row = table->first; row; row = row->next)
+		print_padded(table, i, "", table->columns[i].heading, stream);
+	for (struct row **row = order; *row; row++)
 		for (size_t i = 0; i < table->count; i++)
-			print_padded(table, i, text_of(row, i), stream);
+			print_padded(table, i, lead_of(table, *row, i), text_of(*row, i), stream);
 	return ferror(stream) ? -EIO : 0;
 }
 
@@ -202,6 +285,7 @@ static int print_by(struct libscols_table *scols, struct table *table, FILE *str
 	if (result)
 		return result;
 	scols_table_enable_colors(scols, table->color);
+	scols_table_enable_ascii(scols, 1); /* the same branches everywhere */
 	scols_table_set_stream(scols, stream);
 	return scols_print_table(scols) ? -EIO : 0;
 }
@@ -210,9 +294,8 @@ int table_print(struct table *table, FILE *stream)
 {
 	if (!table->first)
 		return 0;
-	bool plain = !table->color && !table->has_tree && !table->has_others && !isatty(fileno(stream));
+	bool plain = !table->color && !isatty(fileno(stream));
 	struct libscols_table *scols = plain ? NULL : scols_new_table();
-	/* A host without the library still gets what it asked for, only less well laid out. */
 	int result = scols ? print_by(scols, table, stream) : print_plain(table, stream);
 	if (scols)
 		scols_unref_table(scols);

@@ -14,12 +14,20 @@ struct report_member {
 	struct num status;   /* its exit status */
 };
 
+/* What a loopback probe said, in short. */
+struct report_probe {
+	const char *member; /* its document, below report/ */
+	const char *port;   /* DEV/PORT, or what of it is known */
+	const char *outcome, *layer, *confidence, *summary;
+};
+
 struct report_document {
 	const char *file; /* NULL: standard output */
 	enum flag redacted;
 	struct num devices;
 	struct versions versions;
 	LIST(struct report_member) members;
+	LIST(struct report_probe) probes; /* the worst first */
 	struct strings left_out;
 };
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -55,11 +56,18 @@ static int take_library(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /* They are loaded late (lib/late/): a report tells the version that a probe would use, whether or not one ran. */
-static void load_libraries(void)
+static void load_libraries(struct report *report)
 {
-	static const char *const files[] = { "libibverbs.so.1", "librdmacm.so.1" };
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		dlopen(files[i], RTLD_LAZY);
+	static const struct {
+		const char *what, *file;
+	} libraries[] = {
+		{ "libibverbs", "libibverbs.so.1" },
+		{ "libmlx5", "libmlx5.so.1" },
+		{ "librdmacm", "librdmacm.so.1" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
+		if (!dlopen(libraries[i].file, RTLD_LAZY))
+			report_missing(report, libraries[i].what, "host", -ENOENT, "%s", dlerror());
 }
 
 /* rdma-core numbers its libraries ABI.MINOR.RELEASE (CMakeLists.txt, rdma_library): 1.14.44.0 is of 44.0. */
@@ -86,7 +94,19 @@ static const char *distribution(struct arena *arena)
 	return NULL;
 }
 
-void versions_read(struct arena *arena, struct versions *versions)
+void versions_explain(const struct versions *versions, const char *reason, struct report *report)
+{
+	for (size_t i = 0; i < versions_record.count; i++) {
+		const struct field *field = &versions_record.fields[i];
+		bool told = false;
+		list_each(missing, &report->not_collected)
+			told |= !strcmp(missing->what, field->key);
+		if (!told && !*(const char *const *)((const char *)versions + field->offset))
+			report_missing(report, field->key, "host", 0, "%s", reason);
+	}
+}
+
+void versions_read(struct arena *arena, struct versions *versions, struct report *report)
 {
 	struct search search = { arena, versions };
 	struct utsname name;
@@ -96,7 +116,8 @@ void versions_read(struct arena *arena, struct versions *versions)
 		versions->architecture = arena_strdup(arena, name.machine);
 	}
 	versions->distribution = distribution(arena);
-	load_libraries();
+	load_libraries(report);
 	dl_iterate_phdr(take_library, &search);
 	versions->rdma_core = release_of(arena, versions->libibverbs);
+	versions_explain(versions, "neither /etc/os-release nor the names of the libraries tell it", report);
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "model/record.h"
+#include "model/report.h"
 
 struct versions {
 	const char *rdmadiag;
@@ -15,8 +16,10 @@ struct versions {
 	const char *libmlx5, *librdmacm;
 };
 
-/* Of this process and host; what is not known is NULL. */
-void versions_read(struct arena *arena, struct versions *versions);
+/* Of this process and host; what is not known is NULL, and `report` says why. */
+void versions_read(struct arena *arena, struct versions *versions, struct report *report);
+/* Names in `report` whatever is not known, as far as it does not yet. */
+void versions_explain(const struct versions *versions, const char *reason, struct report *report);
 
 extern const struct record versions_record;
 

@@ -5,8 +5,10 @@
 #include "base/cleanup.h"
 #include "render/table.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct table_column columns[] = {
 	{ .heading = "NAME", .tree = true },
@@ -51,20 +53,25 @@ static void aligns(void **state)
 	                          "b              - -    -\n");
 }
 
-/* Without colours and branches it is laid out here, with them by libsmartcols: nobody sees which. */
+/* Without colours it is laid out here, with them by libsmartcols: nobody sees which. */
 static void both_ways_look_the_same(void **state)
 {
 	(void)state;
 	char *texts[2];
 	for (int by_library = 0; by_library < 2; by_library++) {
 		struct table *table = table_new(columns, COLUMN_COUNT, by_library);
-		row(table, NULL, "n", 1, "0-3,16-19");
+		void *first = row(table, NULL, "n", 1, "0-3,16-19");
 		row(table, NULL, "a-longer-name", 100000, NULL);
 		table_cell(table, END, "the last is not padded");
-		row(table, NULL, "", -1, "7");
+		void *below = row(table, first, "m", 2, NULL);
+		row(table, below, "\u6f22", 3, NULL); /* two columns wide */
+		row(table, first, "\u00e9", -1, "7");
+		row(table, row(table, NULL, "", -1, "7"), "end", 0, NULL);
 		texts[by_library] = print(table);
 	}
 	assert_string_equal(texts[0], texts[1]);
+	assert_non_null(strstr(texts[0], "\n| `-\u6f22             3 -         -\n"));
+	assert_non_null(strstr(texts[0], "\n`-\u00e9               - 7         -\n"));
 	free(texts[0]);
 	free(texts[1]);
 }
@@ -97,9 +104,9 @@ static void keeps_terminals_safe(void **state)
 	row(table, NULL, "\033[31mred\n\u00e9", 0, NULL);
 	row(table, NULL, "", 0, NULL);
 	autofree char *text = print(table);
-	assert_string_equal(text, "NAME              NODE CPUS END\n"
-	                          "?[31mred?\\xc3\\xa9    0 -    -\n"
-	                          "-                    0 -    -\n");
+	assert_string_equal(text, "NAME       NODE CPUS END\n"
+	                          "?[31mred?\u00e9    0 -    -\n"
+	                          "-             0 -    -\n");
 }
 
 static void prints_nothing_when_empty(void **state)
@@ -111,6 +118,7 @@ static void prints_nothing_when_empty(void **state)
 
 int main(void)
 {
+	setlocale(LC_CTYPE, "C.UTF-8"); /* as commands set what the environment says */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(aligns),
 		cmocka_unit_test(both_ways_look_the_same),

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "recorded_probes.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "render/json.h"
+#include "verdict/verdict.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+void recorded_probe_name(char name[static 32], unsigned int number, const char *kind)
+{
+	if (number == 1)
+		snprintf(name, 32, "probe.%s", kind);
+	else
+		snprintf(name, 32, "probe-%u.%s", number, kind);
+}
+
+static int take_record(json_object *object, const char *name, struct arena *arena, struct probe_document *document,
+        struct error *error)
+{
+	json_object *evidence;
+	if (!json_object_object_get_ex(object, "evidence", &evidence) ||
+	        !json_object_is_type(evidence, json_type_object))
+		return error_say(error, -EINVAL, "%s: no document of a probe: it has no evidence", name);
+	int result = record_from_foreign_json(&recorded_probe_record, object, arena, document, document->report, error);
+	evidence_take_unreadable(&document->evidence, document->report, arena);
+	return result;
+}
+
+int recorded_probe_parse(const char *text, size_t length, const char *name, struct arena *arena,
+        struct probe_document *document, struct error *error)
+{
+	json_object *object = json_parse(text, length, name, error);
+	int result = object ? take_record(object, name, arena, document, error) : error->code;
+	json_object_put(object);
+	return result;
+}
+
+static int read_text(const struct recorded_place *place, const char *name, char **text, size_t *length)
+{
+	char path[PATH_MAX];
+	struct error ignored = { 0 };
+	if (place->directory) {
+		snprintf(path, sizeof(path), "%s/%s", place->directory, name);
+		return file_read(path, text, length, &ignored);
+	}
+	snprintf(path, sizeof(path), "report/%s", name);
+	return origin_read_all(place->origin, path, text, length);
+}
+
+static const char *subject_of(struct arena *arena, const struct probe_document *document)
+{
+	const struct endpoint_facts *local = &document->evidence.local;
+	if (!local->device)
+		return document->request.device ? document->request.device : "host";
+	return local->port.known ? arena_printf(arena, "%s/%" PRId64, local->device, local->port.value) : local->device;
+}
+
+static int add_probe(struct arena *arena, const char *text, size_t length, const char *name,
+        struct recorded_probes *probes, struct error *error)
+{
+	struct report *report = arena_new_object(arena, struct report);
+	struct probe_document document = { .report = report };
+	if (!report)
+		return error_set(error, -ENOMEM, "%s", name);
+	report->arena = arena;
+	int result = recorded_probe_parse(text, length, name, arena, &document, error);
+	if (result)
+		return result;
+	document.verdict = (struct verdict){ 0 };
+	verdict_judge(&document.request, &document.evidence, report, arena, &document.verdict);
+	struct recorded_probe *probe = list_add(arena, probes);
+	if (!probe)
+		return error_set(error, -ENOMEM, "%s", name);
+	*probe = (struct recorded_probe){ .subject = subject_of(arena, &document), .document = document };
+	return 0;
+}
+
+int recorded_probes_read(
+        const struct recorded_place *place, struct arena *arena, struct recorded_probes *probes, struct error *error)
+{
+	*probes = (struct recorded_probes){ 0 };
+	for (unsigned int number = 1; number <= RECORDED_PROBES_LIMIT; number++) {
+		char name[32];
+		autofree char *text = NULL;
+		size_t length = 0;
+		recorded_probe_name(name, number, "json");
+		int result = read_text(place, name, &text, &length);
+		if (result == -ENOENT)
+			return 0;
+		if (result)
+			return error_set(error, result, "report/%s", name);
+		result = add_probe(arena, text, length, name, probes, error);
+		if (result)
+			return result;
+	}
+	return 0;
+}
