@@ -96,7 +96,10 @@ int print_document(const char *schema, const struct common_options *common, cons
 /* Is text on standard output coloured? --color, NO_COLOR, and whether it is a terminal decide. */
 bool use_color(const struct common_options *common);
 
-/* Flushes standard output and turns a write error (disk full, closed pipe) into a message and a status. */
+/*
+ * Flushes standard output. A write error (disk full, closed pipe) becomes a message and EXIT_NOTHING, whatever the
+ * command found: nobody has read it. What was interrupted stays so.
+ */
 int finish_output(int status);
 
 #endif

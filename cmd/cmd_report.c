@@ -356,6 +356,13 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "'%s': no operand is taken; -o names the file", argv[optind]);
 	if (to_stdout == !!making.file)
 		return usage_error(command, "one of -o FILE and --stdout is needed");
+	enum pack_filter filter;
+	if (making.file && pack_filter_of(making.file, &filter))
+		return usage_error(command,
+		        "-o %s: the archive is a tar, and no such name says so; packed by its name: .tar.gz, .tgz, "
+		        ".tar.xz, "
+		        ".tar.zst, .tar.bz2 or .tar",
+		        making.file);
 	if (to_stdout && common->json)
 		return usage_error(command, "--json: standard output carries the archive");
 	if (to_stdout && isatty(STDOUT_FILENO))

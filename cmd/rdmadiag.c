@@ -364,7 +364,7 @@ int finish_output(int status)
 		return status;
 	complain("%s: %s", written ? "the document" : "standard output", strerror(written ? ENOMEM : errno));
 	document_lost = false;
-	return status == EXIT_DONE ? EXIT_NOTHING : status;
+	return status == EXIT_INTERRUPTED ? status : EXIT_NOTHING;
 }
 
 /* ---- main ---- */

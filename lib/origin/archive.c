@@ -123,6 +123,9 @@ static int add_entry(struct loader *loader, struct archive_entry *entry)
 	int result = tree_make(loader->tree, name, kind, false, &node);
 	if (result == -ENOSPC)
 		return too_much(loader, name);
+	if (result == -ENAMETOOLONG)
+		return error_say(loader->error, -EFBIG, "%s: \"%.100s\": directories more than %d deep", loader->path,
+		        name, TREE_DEPTH_LIMIT - 1);
 	if (result || node->kind != kind)
 		return error_say(loader->error, -EINVAL, "%s: \"%.100s\": %s", loader->path, name,
 		        result == -EINVAL ? "a name with \"..\"" : "lies below or replaces something of another kind");

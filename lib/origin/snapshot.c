@@ -367,8 +367,14 @@ static int find_root(struct snapshot *self, const char *path, struct error *erro
 	struct node *root = tree_root(self->tree), *only = root->children;
 	if (is_snapshot(self->tree, root))
 		return 0;
+	if (!only && self->directory.fd >= 0)
+		return error_say(error, -EINVAL, "%s: not a snapshot: the directory is empty", path);
 	if (!only)
-		return error_say(error, -EINVAL, "%s: not a snapshot: it is empty", path);
+		return error_say(error, -EINVAL,
+		        "%s: not a snapshot: there is no member in it, which is what libarchive says of an empty "
+		        "archive, "
+		        "an empty file and of zeros",
+		        path);
 	if (!only->next && self->directory.fd < 0 && is_snapshot(self->tree, only)) {
 		tree_set_root(self->tree, only);
 		return 0;

@@ -231,7 +231,7 @@ int tree_make(struct tree *tree, const char *path, enum node_kind kind, bool fol
 		if (at->kind != NODE_DIRECTORY)
 			return -ENOTDIR;
 		if (++depth > TREE_DEPTH_LIMIT)
-			return -ENOSPC;
+			return -ENAMETOOLONG;
 		bool last = is_last(path);
 		int result = make_step(tree, at, name, length, last ? kind : NODE_DIRECTORY, follow && !last, &at);
 		if (result)

@@ -11,7 +11,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 struct pack {
@@ -31,19 +33,34 @@ static const struct {
 	{ ".tzst", PACK_ZSTD },
 	{ ".tar.bz2", PACK_BZIP2 },
 	{ ".tar", PACK_NONE },
+	{ ".gz", PACK_GZIP },
+	{ ".xz", PACK_XZ },
+	{ ".zst", PACK_ZSTD },
+	{ ".bz2", PACK_BZIP2 },
 };
+
+/* Names that promise what the contents would not be. */
+static const char *const others[] = { ".zip", ".7z", ".rar", ".cpio", ".lz", ".lz4", ".lzma", ".lzo", ".Z", ".json",
+	".txt", ".log", ".html", ".svg" };
+
+static bool ends_with(const char *path, const char *suffix)
+{
+	size_t length = strlen(path), size = strlen(suffix);
+	return length > size && !strcasecmp(path + length - size, suffix);
+}
 
 int pack_filter_of(const char *path, enum pack_filter *filter)
 {
-	size_t length = strlen(path);
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-		size_t size = strlen(suffixes[i].suffix);
-		if (length > size && !strcmp(path + length - size, suffixes[i].suffix)) {
+	*filter = PACK_GZIP;
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (ends_with(path, suffixes[i].suffix)) {
 			*filter = suffixes[i].filter;
 			return 0;
 		}
-	}
-	return -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (ends_with(path, others[i]))
+			return -EINVAL;
+	return 0;
 }
 
 /* libarchive says "Write error" of whatever write(2) refuses; its number is of more use. */

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* How an archive of this name is packed; -EINVAL for a name with another suffix. */
+/* How an archive of this name is packed, by gzip where that says nothing; -EINVAL: it promises another format. */
 enum pack_filter { PACK_NONE, PACK_GZIP, PACK_BZIP2, PACK_XZ, PACK_ZSTD };
 int pack_filter_of(const char *path, enum pack_filter *filter);
 

@@ -13,10 +13,13 @@ mkdir "$TMPDIR"
 cd "$dir" || exit 1
 "$here/../machines/make-snapshot" several-surprises machine || exit 1
 "$RDMADIAG" topo -j --from machine >topo.json || exit 1
+sed 's/"ACTIVE"/"DOWN"/' topo.json >other.json
+cp "$here/../evidence/plain-12-alone.json" failed.json
 
 # ---- standard output that takes nothing: one line says so, whatever the command
 commands=("topo --from machine" "topo -j --from machine" "gid --from machine" "gid -j --from machine" "gid --explain --from machine"
-	"report --stdout --from machine" "compare topo.json topo.json" "explain wc:12" "schema topo" "--help" "probe --drill list")
+	"check --from machine" "check -j --from machine" "check --nagios --from machine" "compare topo.json other.json"
+	"probe --judge failed.json" "report --stdout --from machine" "compare topo.json topo.json" "explain wc:12" "schema topo" "--help" "probe --drill list")
 for command in "${commands[@]}"; do
 	# shellcheck disable=SC2086
 	errors=$({ "$RDMADIAG" $command >/dev/full; } 2>&1)

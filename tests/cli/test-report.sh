@@ -20,9 +20,14 @@ status_is 2 "both" "$RDMADIAG" report -o a.tar --stdout
 status_is 2 "JSON has no place beside the archive" "$RDMADIAG" report -j --stdout
 status_is 2 "a snapshot cannot be probed" "$RDMADIAG" report --probe -o a.tar --from machine
 status_is 2 "no operand" "$RDMADIAG" report a.tar
+for name in q.zip Q.ZIP report.json a.txt; do
+	status_is 2 "$name is no name of a tar" "$RDMADIAG" report --from machine -o "$name"
+	like "$errors" "-o $name: .* [.]tar[.]gz, .*[.]tar" "and those that are, are named"
+done
+is "$(ls)" "$(printf 'machine\nnone\ntmp')" "nothing is written"
 
 magic() { head -c 6 "$1" | od -An -tx1 | tr -d ' \n'; }
-for suffix in tar.gz:1f8b tgz:1f8b tar.xz:fd377a tar.zst:28b52f tar.bz2:425a68 bin:1f8b; do
+for suffix in tar.gz:1f8b tgz:1f8b tar.xz:fd377a tar.zst:28b52f tar.bz2:425a68 gz:1f8b xz:fd377a TAR.XZ:fd377a bin:1f8b; do
 	status_is 0 "a report named .${suffix%:*}" "$RDMADIAG" report --from machine -o "a.${suffix%:*}"
 	like "$(magic "a.${suffix%:*}")" "^${suffix#*:}" "is packed accordingly"
 	is "$("$RDMADIAG" topo --from "a.${suffix%:*}")" "$("$RDMADIAG" topo --from machine)" "and replays"
