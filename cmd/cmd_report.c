@@ -35,7 +35,7 @@ static const struct option_help options[] = {
 	{ 'o', "output", "FILE", "write the archive here: .tar.gz, .tar.xz, .tar.zst, .tar.bz2 or .tar" },
 	{ OPTION_STDOUT, "stdout", NULL, "write the archive (.tar.gz) to standard output" },
 	{ OPTION_REDACT, "redact", NULL, "pseudonyms for GUIDs, MACs, addresses, host names and serials" },
-	{ OPTION_PROBE, "probe", NULL, "make a loopback probe too" },
+	{ OPTION_PROBE, "probe", NULL, "make a loopback probe on each port that is up, too" },
 	{ OPTION_CUDA, "cuda", NULL, "load libcuda and ask it about GPUs, for topo --cuda" },
 	{ 0 },
 };
@@ -135,6 +135,7 @@ static const char readme[] =
         "    rdmadiag topo --from THIS-ARCHIVE\n"
         "    rdmadiag gid --explain --from THIS-ARCHIVE\n"
         "    rdmadiag check --from THIS-ARCHIVE\n"
+        "    rdmadiag probe --from THIS-ARCHIVE        where probes were made\n"
         "\n"
         "report/ holds what the commands said when the report was made: NAME.json, NAME.txt, and NAME.stderr where\n"
         "there were messages. report.json says what is here, and what was left out and why.\n";

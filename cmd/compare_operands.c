@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "origin/origin.h"
+#include "recorded_probes.h"
 #include "render/json.h"
 #include "report/staging.h"
 #include "run_command.h"
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VALUES_LIMIT = 4 * JSON_VALUES_LIMIT };
+enum { VALUES_LIMIT = 4 * JSON_VALUES_LIMIT, STDIN_LIMIT = 512 << 20, PROBES_ARENA = 256 << 20 };
 
 /* What a snapshot can be asked for. */
 static const struct source {
@@ -33,6 +34,7 @@ static const char whole_schema[] = "rdmadiag.snapshot";
 
 struct loading {
 	struct staging staging;
+	char spooled[PATH_MAX];      /* standard input, where that is an archive; empty: it is none */
 	const struct source *source; /* NULL: all */
 	size_t values;
 	struct error *error;
@@ -60,8 +62,6 @@ static bool is_json(const char *path)
 {
 	char start[4096];
 	struct stat status;
-	if (!strcmp(path, "-"))
-		return true;
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &status))
 		return true;
@@ -72,6 +72,66 @@ static bool is_json(const char *path)
 	while (at < length && isspace((unsigned char)start[at]))
 		at++;
 	return at >= length || start[at] == '{' || start[at] == '[';
+}
+
+/* ---- standard input ---- */
+
+static int stage(struct loading *loading)
+{
+	if (*loading->staging.path)
+		return 0;
+	run_command_signals();
+	return staging_new(&loading->staging, loading->error);
+}
+
+static int copy_stdin(int fd, struct error *error)
+{
+	static char buffer[1 << 16];
+	for (size_t total = 0;;) {
+		ssize_t got = read(STDIN_FILENO, buffer, sizeof(buffer));
+		if (got < 0 && errno == EINTR && !run_command_interrupted())
+			continue;
+		if (got <= 0)
+			return got ? error_set(error, -errno, "standard input") : 0;
+		total += (size_t)got;
+		if (total > STDIN_LIMIT)
+			return error_say(error, -EFBIG, "standard input: larger than %d MiB", STDIN_LIMIT >> 20);
+		int result = file_write_all(fd, buffer, (size_t)got);
+		if (result)
+			return error_set(error, result, "standard input");
+	}
+}
+
+/* It can be read once only, and what is in it is not known before. */
+static int spool_stdin(struct loading *loading)
+{
+	int result = stage(loading);
+	if (result)
+		return result;
+	staging_path(&loading->staging, "stdin", loading->spooled);
+	autoclose int fd = open(loading->spooled, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return fd < 0 ? error_set(loading->error, -errno, "standard input") : copy_stdin(fd, loading->error);
+}
+
+static bool is_stdin(const char *file)
+{
+	return !strcmp(file, "-");
+}
+
+static const char *place_of(const struct loading *loading, const char *file)
+{
+	return is_stdin(file) ? loading->spooled : file;
+}
+
+/* Messages name what was given, not where it was put. */
+static void rename_error(const struct loading *loading, const char *file)
+{
+	size_t length = strlen(loading->spooled);
+	if (!is_stdin(file) || !length || strncmp(loading->error->text, loading->spooled, length) != 0)
+		return;
+	autofree char *rest = strdup(loading->error->text + length);
+	if (rest)
+		error_say(loading->error, loading->error->code, "standard input%s", rest);
 }
 
 /* ---- snapshots ---- */
@@ -122,19 +182,91 @@ static json_object *ask_all(struct loading *loading, const char *snapshot)
 	return all;
 }
 
+/* ---- the probes of a report ---- */
+
+static void add_text(json_object *object, const char *key, const char *text)
+{
+	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
+}
+
+static void add_number(json_object *object, const char *key, struct num number)
+{
+	json_object_object_add(object, key, number.known ? json_object_new_int64(number.value) : NULL);
+}
+
+static const struct operation *first_failed(const struct evidence *evidence)
+{
+	list_each(operation, &evidence->operations)
+		if (operation->wc_status.known && operation->wc_status.value)
+			return operation;
+	return NULL;
+}
+
+/* How it ended, and nothing of times, numbers and addresses. */
+static json_object *describe_probe(const struct recorded_probe *probe)
+{
+	const struct probe_document *document = &probe->document;
+	const struct operation *failed = first_failed(&document->evidence);
+	json_object *object = json_object_new_object();
+	add_text(object, "device", document->evidence.local.device);
+	add_number(object, "port", document->evidence.local.port);
+	add_text(object, "outcome", outcome_names[document->verdict.outcome]);
+	add_text(object, "layer", layer_names[document->verdict.layer]);
+	add_text(object, "wc_status", failed ? failed->wc_status_text : NULL);
+	add_number(object, "vendor_err", failed ? failed->vendor_err : (struct num){ 0 });
+	return object;
+}
+
+/* NULL with an error. */
+static json_object *describe_probes(struct loading *loading, struct origin *origin, const char *snapshot)
+{
+	autocall(arena_freep) struct arena *arena = arena_new(PROBES_ARENA);
+	const struct recorded_place place = { .origin = origin };
+	struct recorded_probes probes;
+	struct error wrong = { 0 };
+	if (!arena) {
+		error_set(loading->error, -ENOMEM, "%s", snapshot);
+		return NULL;
+	}
+	if (recorded_probes_read(&place, arena, &probes, &wrong)) {
+		error_say(loading->error, wrong.code, "%s: %s", snapshot, wrong.text);
+		return NULL;
+	}
+	json_object *list = json_object_new_array();
+	list_each(probe, &probes)
+		json_object_array_add(list, describe_probe(probe));
+	return list;
+}
+
+/* They are compared by what they say, in more detail than a finding has. */
+static void drop_probe_findings(json_object *document)
+{
+	static const char begin[] = "probe-";
+	json_object *findings = json_object_object_get(document, "findings");
+	size_t count = json_object_is_type(findings, json_type_array) ? json_object_array_length(findings) : 0;
+	for (size_t i = count; i-- > 0;) {
+		json_object *id = json_object_object_get(json_object_array_get_idx(findings, i), "id");
+		if (id && !strncmp(json_object_get_string(id), begin, strlen(begin)))
+			json_object_array_del_idx(findings, i, 1);
+	}
+}
+
 static json_object *load_snapshot(struct loading *loading, const char *path)
 {
-	struct error *error = loading->error;
-	struct origin *origin = origin_snapshot(path, error);
-	if (!origin)
+	autocall(origin_closep) struct origin *origin = origin_snapshot(path, loading->error);
+	if (!origin || stage(loading))
 		return NULL;
-	origin_close(origin);
-	if (!*loading->staging.path) {
-		run_command_signals();
-		if (staging_new(&loading->staging, error))
-			return NULL;
+	if (loading->source)
+		return ask(loading, loading->source, path);
+	json_object *probes = describe_probes(loading, origin, path);
+	json_object *all = probes ? ask_all(loading, path) : NULL;
+	if (!all) {
+		json_object_put(probes);
+		return NULL;
 	}
-	return loading->source ? ask(loading, loading->source, path) : ask_all(loading, path);
+	drop_probe_findings(all);
+	json_object_object_add(all, "probes", probes);
+	return all;
 }
 
 /* ---- all ---- */
@@ -160,12 +292,16 @@ static int load_documents(struct loading *loading, const char *const *files, siz
 {
 	const char *snapshot = NULL;
 	size_t first = count;
+	for (size_t i = 0; i < count; i++)
+		if (is_stdin(files[i]) && spool_stdin(loading))
+			return loading->error->code;
 	for (size_t i = 0; i < count; i++) {
-		if (!is_json(files[i])) {
+		const char *place = place_of(loading, files[i]);
+		if (!is_json(place)) {
 			snapshot = snapshot ? snapshot : files[i];
 			continue;
 		}
-		documents[i] = parse(loading, files[i], files[i]);
+		documents[i] = parse(loading, place, is_stdin(files[i]) ? "standard input" : files[i]);
 		if (!documents[i])
 			return loading->error->code;
 		first = first < count ? first : i;
@@ -174,8 +310,10 @@ static int load_documents(struct loading *loading, const char *const *files, siz
 	for (size_t i = 0; i < count && !result; i++) {
 		if (documents[i])
 			continue;
-		documents[i] = load_snapshot(loading, files[i]);
+		documents[i] = load_snapshot(loading, place_of(loading, files[i]));
 		result = documents[i] ? 0 : loading->error->code;
+		if (result)
+			rename_error(loading, files[i]);
 		if (run_command_interrupted())
 			result = error_set(loading->error, -EINTR, "comparing");
 	}

@@ -350,7 +350,8 @@ static int read_from_verbs(struct reader *reader, const struct gid_read_options 
 		return -ENOMEM;
 	int result =
 	        collect_verbs(reader->origin, reader->host, reader->device, VERBS_PORTS | VERBS_GIDS, answer, error);
-	if (result == -ENOMEM)
+	/* A device may answer so, too: that is its own trouble. */
+	if (result == -ENOMEM && arena_exhausted(reader->host->arena))
 		return result;
 	if (result)
 		return 1;

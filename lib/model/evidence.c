@@ -473,6 +473,9 @@ static const struct field evidence_fields[] = {
 	FIELD_OF(RECORD, struct evidence, stuck, stuck_record, "step that had not ended at the deadline"),
 	FIELD(NUMBER, struct evidence, deadline_ns, "when waiting was given up, null: it was not"),
 	FIELD(FLAG, struct evidence, same_port_loopback, "the packets need not leave the adapter"),
+	FIELD(TEXTS, struct evidence, other_ports,
+	        "of a loopback on one port: other ports of this host that are active, of the same transport and may be "
+	        "opened (some of them)"),
 	FIELD(NUMBER, struct evidence, died_of_signal, "signal that ended the traced process, null: none"),
 	FIELD(FLAG, struct evidence, interrupted, "ended by a signal"),
 	FIELD(NUMBER, struct evidence, ended_ns, "end of the run"),

@@ -367,6 +367,7 @@ struct evidence {
 	struct stuck_step *stuck;
 	struct num deadline_ns;       /* when waiting ended without what was waited for; unknown: it did not */
 	enum flag same_port_loopback; /* the packets need not leave the adapter */
+	struct strings other_ports;   /* DEV/PORT of this host: active, of the same transport, may be opened; some */
 	struct num died_of_signal;    /* of the traced process; unknown: it did not die */
 	enum flag interrupted;        /* SIGINT or SIGTERM ended the run */
 	struct num ended_ns;

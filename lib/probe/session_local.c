@@ -47,11 +47,15 @@ static int open_ends(struct pair *pair, struct error *error)
 		.gid_type = run_facts(run, SIDE_LOCAL)->gid_type,
 	};
 	result = endpoint_open(&pair->target_end, run, SIDE_REMOTE, &other, error);
-	if (!result)
-		run_evidence(run)->same_port_loopback =
-		        flag(!strcmp(run_facts(run, SIDE_LOCAL)->device, run_facts(run, SIDE_REMOTE)->device) &&
-		                pair->initiator.port == pair->target_end.port);
-	return result;
+	if (result)
+		return result;
+	struct evidence *evidence = run_evidence(run);
+	const char *device = run_facts(run, SIDE_LOCAL)->device;
+	evidence->same_port_loopback = flag(
+	        !strcmp(device, run_facts(run, SIDE_REMOTE)->device) && pair->initiator.port == pair->target_end.port);
+	if (evidence->same_port_loopback == FLAG_YES)
+		survey_other_ports(run->survey, run->arena, device, pair->initiator.port, &evidence->other_ports);
+	return 0;
 }
 
 static void look_at_counters(struct pair *pair,

@@ -9,6 +9,7 @@
 #include "source/collect.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -48,6 +49,36 @@ int survey_read(struct survey *survey, struct error *error)
 		return result;
 	}
 	return result ? 0 : advise(survey);
+}
+
+static bool is_other_port(const struct rdma_device *device, const struct port *port, const char *name, int number)
+{
+	bool same = !strcmp(device->name, name) && num_is(port->number, number);
+	return !same && port->state && !strcmp(port->state, "ACTIVE") && device->uverbs.accessible != FLAG_NO;
+}
+
+static int transport_of(const struct host *host, const char *name, int number)
+{
+	const struct rdma_device *device = host_device(host, name);
+	list_each(port, device ? &device->ports : &(struct rdma_device){ 0 }.ports)
+		if (num_is(port->number, number))
+			return port->transport;
+	return TRANSPORT_UNKNOWN;
+}
+
+void survey_other_ports(
+        const struct survey *survey, struct arena *arena, const char *device, int port, struct strings *names)
+{
+	int transport = transport_of(survey->host, device, port);
+	list_each(other, &survey->host->devices)
+		list_each(candidate, &other->ports) {
+			if (names->count == OTHER_PORTS || transport == TRANSPORT_UNKNOWN ||
+			        candidate->transport != transport || !is_other_port(other, candidate, device, port))
+				continue;
+			const char *name = arena_printf(arena, "%s/%" PRId64, other->name, candidate->number.value);
+			if (name)
+				strings_add(arena, names, name);
+		}
 }
 
 void survey_free(struct survey *survey)

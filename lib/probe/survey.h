@@ -23,6 +23,10 @@ struct survey {
  * survey_choose() says why.
  */
 int survey_read(struct survey *survey, struct error *error);
+/* Ports other than that one which a probe could take as well, at most OTHER_PORTS: as DEV/PORT in the arena. */
+enum { OTHER_PORTS = 4 };
+void survey_other_ports(
+        const struct survey *survey, struct arena *arena, const char *device, int port, struct strings *names);
 void survey_free(struct survey *survey);
 
 /*

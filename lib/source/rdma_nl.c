@@ -231,7 +231,7 @@ static int read_one_by_one(struct origin *origin, struct host *host)
 	for (uint32_t index = 0; !result && index < LIMIT && host->devices.count + silent < names.count; index++) {
 		int answered = read_numbered(origin, host, index);
 		silent += answered == -ETIMEDOUT;
-		result = answered == -ENOMEM ? answered : 0;
+		result = answered == -ENOMEM && arena_exhausted(host->arena) ? answered : 0;
 	}
 	return result;
 }

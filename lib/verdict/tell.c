@@ -326,8 +326,25 @@ static void tell_interruption(struct judge *judge)
 		because(judge, "the run was interrupted; this is what was known until then");
 }
 
+/* Where it is not known whether the port, its device or what is common to all of them is at fault. */
+static void tell_other_ports(struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	const struct verdict *verdict = judge->verdict;
+	bool wrong = verdict->outcome == OUTCOME_FAILED || verdict->outcome == OUTCOME_STALLED ||
+	             verdict->outcome == OUTCOME_CORRUPT;
+	const char *other = evidence->other_ports.count ? evidence->other_ports.items[0] : NULL;
+	if (!wrong || !other || judge->request->drill || evidence->same_port_loopback != FLAG_YES ||
+	        verdict->layer != LAYER_UNDETERMINED || !evidence->local.device || !evidence->local.port.known)
+		return;
+	next_step(judge, "see whether another port has it too: rdmadiag probe -d %s", other);
+	next_step(judge, "and the way between both: rdmadiag probe -d %s/%" PRId64 " --target-device %s",
+	        evidence->local.device, evidence->local.port.value, other);
+}
+
 void tell_cross_checks(struct judge *judge)
 {
+	tell_other_ports(judge);
 	tell_separation(judge);
 	tell_contradiction(judge);
 	tell_unreadable(judge);

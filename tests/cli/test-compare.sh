@@ -131,6 +131,18 @@ status_is 1 "an archive and a report" "$RDMADIAG" compare "$dir/full.tar" "$dir/
 is "$(grep '^[a-z].*mlx5_2' <<<"$output")" $'devices[mlx5_2]\nfindings[active-mtu-above-netdev/mlx5_2/1]\nfindings[gid-link-local-only/mlx5_2/1]' \
 	"the device is missing, once, and so are the findings of check and gid about it"
 like "$output" '\(not there\) +.*less.tar.xz$' "the nodes are called by their files where host names are the same"
+status_is 0 "an archive on standard input" sh -c '"$0" compare - "$1" <"$2"' "$RDMADIAG" "$dir/full" "$dir/full.tar"
+status_is 1 "a report through a pipe" sh -c 'cat "$2" | "$0" compare "$1" -' "$RDMADIAG" "$dir/full" "$dir/less.tar.xz"
+like "$output" '[(]not there[)] +-$' "which is called -"
+status_is 0 "JSON on standard input" sh -c '"$0" compare "$1" - <"$1"' "$RDMADIAG" "$dir/a.json"
+status_is 3 "half an archive there" sh -c 'head -c 3000 "$2" | "$0" compare "$1" -' "$RDMADIAG" "$dir/full" "$dir/less.tar.xz"
+like "$errors" "^rdmadiag: standard input: not a snapshot, or a damaged one" "is called what it is"
+status_is 3 "half a document there" sh -c 'head -c 30 "$1" | "$0" compare "$1" -' "$RDMADIAG" "$dir/a.json"
+like "$errors" "^rdmadiag: standard input: not valid JSON" "is, too"
+"$RDMADIAG" report --redact --from "$dir/full" -o "$dir/full-r.tar" >/dev/null
+"$RDMADIAG" report --redact --from "$dir/less" -o "$dir/less-r.tar" >/dev/null
+status_is 1 "redacted reports" "$RDMADIAG" compare "$dir/full-r.tar" "$dir/less-r.tar"
+like "$output" '[(]not there[)] +.*/less-r.tar$' "are called by their files, not by pseudonyms"
 machine g32-line-node-a "$dir/a"
 machine g32-line-node-b "$dir/b"
 status_is 1 "two snapshots" "$RDMADIAG" compare "$dir/a" "$dir/b"

@@ -47,6 +47,8 @@ ok "report.json is valid" "$here/../schema/validate" "$RDMADIAG" rdmadiag-report
 like "$(cat rdmadiag-report/report/report.json)" "\"rdmadiag\": \"$(cat "$here/../../VERSION")\"" "it has the version"
 versions() { python3 -c 'import json,sys; v=json.load(open(sys.argv[1]))["versions"]; print([v[k] for k in ("kernel","distribution","libibverbs","rdma_core")])' "$1"; }
 is "$(versions rdmadiag-report/report/report.json)" "['6.1.0', None, None, None]" "and nothing of the machine that made it from a snapshot"
+unexplained() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); told=[m["what"] for m in d["not_collected"]]; print([k for k,v in d["versions"].items() if (v is None) != (k in told)])' "$1"; }
+is "$(unexplained rdmadiag-report/report/report.json)" "[]" "what is not known of them has a reason each"
 ids() { python3 -c 'import json,sys; print(sorted((f["id"], f["subject"]) for f in json.load(open(sys.argv[1]))["findings"]))' "$1"; }
 is "$(ids rdmadiag-report/report/report.json)" "$(ids rdmadiag-report/report/check.json)" "it has the findings of check"
 like "$(ids rdmadiag-report/report/report.json)" "bond-member-in-wrong-aggregator" "which are some"
@@ -64,6 +66,7 @@ mkdir second third
 tar -xf second.tar.gz -C second
 like "$output" "identifiers replaced" "says that what it was made from is redacted"
 unlike "$output" "--redact replaces them" "and not that it holds all names"
+is "$(unexplained second/rdmadiag-report/report/report.json)" "[]" "what is not known has a reason there"
 is "$(versions second/rdmadiag-report/report/report.json)" "['5.4.0-x', 'Old Linux 7', None, None]" "the versions are those of the earlier one"
 ok "kernel.log is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/kernel.log
 ok "probe.json is the same" cmp {rdmadiag-report,second/rdmadiag-report}/report/probe.json
