@@ -232,6 +232,15 @@ static const char *advice_for_master(const struct table_check *check, const stru
 	        master->admin_up == FLAG_NO ? "Set %s up." : "Give %s an IPv4 or IPv6 address.", master->name);
 }
 
+/* An address is the last thing that a member of a bond should have. */
+static const char *advice_for_member(const struct table_check *check, const struct netdev *holder)
+{
+	return arena_printf(check->host->arena,
+	        "Use an RDMA device that has GIDs of %s; where none has, take %s down and up again, so that the kernel "
+	        "makes its entries anew.",
+	        holder->name, holder->name);
+}
+
 /* The port's netdev is here, so the namespace is not to blame: what it lacks itself. */
 static bool check_own_netdev(const struct table_check *check)
 {
@@ -241,9 +250,10 @@ static bool check_own_netdev(const struct table_check *check)
 		return false;
 	const char *lacks = netdev_lacks(check->host, netdev);
 	const struct netdev *wanting = netdev_wanting(check->host, netdev);
+	const struct netdev *holder = address_holder(check->host, netdev);
 	char idle[128] = "";
 	if (is_idle_member(check->host, netdev))
-		snprintf(idle, sizeof(idle), "%s", ", and is not the active member of its bond, which alone has GIDs");
+		snprintf(idle, sizeof(idle), "%s", ", for it is not the active one, which alone has them");
 	struct finding *finding = check_add(check->report, "gid-none", check->subject,
 	        "the port has %s: its netdev %s %s%s", check->port.count ? "only stale GIDs" : "no GID", netdev->name,
 	        lacks ? lacks : "has addresses, none of which is in the table", idle);
@@ -253,9 +263,11 @@ static bool check_own_netdev(const struct table_check *check)
 	report_advice(finding, wanting != netdev             ? advice_for_master(check, wanting)
 	                       : *idle                       ? "It gets them when it becomes the active member."
 	                       : netdev->admin_up == FLAG_NO ? "Set the netdev up and give it an address."
-	                       : !netdev->addresses.count    ? give_address(check)
-	                                                     : "Take the netdev down and up again, so that the kernel "
-	                                                       "makes its entries anew.");
+	                       : !netdev->addresses.count && holder && !switched_netdev(check)
+	                               ? advice_for_member(check, holder)
+	                       : !netdev->addresses.count ? give_address(check)
+	                                                  : "Take the netdev down and up again, so that the kernel "
+	                                                    "makes its entries anew.");
 	return true;
 }
 

@@ -238,11 +238,17 @@ static bool has_address_above(const struct netdev *netdev, int depth)
 	return false;
 }
 
-const struct netdev *netdev_wanting(const struct host *host, const struct netdev *netdev)
+const struct netdev *address_holder(const struct host *host, const struct netdev *netdev)
 {
 	const struct netdev *master = host_master(host, netdev);
 	bool holds = master && (master->kind == LINK_BOND || master->kind == LINK_TEAM || master->kind == LINK_BRIDGE);
-	if (!holds || netdev->admin_up == FLAG_NO || netdev->addresses.count)
+	return holds ? master : NULL;
+}
+
+const struct netdev *netdev_wanting(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *master = address_holder(host, netdev);
+	if (!master || netdev->admin_up == FLAG_NO || netdev->addresses.count)
 		return netdev;
 	return master->admin_up == FLAG_NO || !has_address_above(master, STACK_DEPTH) ? master : netdev;
 }
@@ -255,6 +261,9 @@ const char *netdev_lacks(const struct host *host, const struct netdev *netdev)
 		        wanting->admin_up == FLAG_NO ? "is down" : "has no address");
 	if (netdev->admin_up == FLAG_NO)
 		return "is down";
+	const struct netdev *holder = address_holder(host, netdev);
+	if (!netdev->addresses.count && holder)
+		return arena_printf(host->arena, "is a member of %s and has none of its GIDs", holder->name);
 	if (!netdev->addresses.count)
 		return "has no address";
 	return netdev->carrier == FLAG_NO ? "has no carrier" : NULL;

@@ -42,6 +42,8 @@ const struct address *netdev_address(const struct netdev *netdev, const uint8_t 
 
 /* Netdevs whose frames no RoCE adapter can carry: tunnels, veth pairs and bridges of container engines. */
 bool netdev_is_overlay(const struct netdev *netdev);
+/* The bond, team or bridge that it is a member of, where addresses are; NULL: none. */
+const struct netdev *address_holder(const struct host *host, const struct netdev *netdev);
 /* The one that has to be set up or to get an address for the port to have GIDs: itself, or what it is a member of. */
 const struct netdev *netdev_wanting(const struct host *host, const struct netdev *netdev);
 /* What a netdev lacks for its port to have GIDs; NULL: nothing that is known. */
