@@ -11,10 +11,24 @@ struct arena {
 	size_t size; /* of the mapping, this header included */
 	size_t used; /* from the start of the mapping */
 	size_t reserve;
+	size_t populated; /* up to here pages are there already */
 	bool exhausted;
 };
 
-enum { ALIGNMENT = _Alignof(max_align_t), RESERVE = 4096 };
+enum { ALIGNMENT = _Alignof(max_align_t), RESERVE = 4096, STEP = 1 << 16 /* the largest page there is */ };
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* Pages by the dozen: each would be a fault of its own otherwise. A kernel that cannot leaves it at that. */
+static void populate(struct arena *arena)
+{
+	size_t end = (arena->used + STEP - 1) / STEP * STEP;
+	if (madvise((char *)arena + arena->populated, end - arena->populated, MADV_POPULATE_WRITE))
+		end = arena->size;
+	arena->populated = end;
+}
 
 static void *map(size_t size)
 {
@@ -40,8 +54,7 @@ static void *map_less(size_t *size)
 
 struct arena *arena_new(size_t size)
 {
-	const size_t page = 1 << 16; /* the largest there is */
-	size = (size + sizeof(struct arena) + RESERVE + page - 1) / page * page;
+	size = (size + sizeof(struct arena) + RESERVE + STEP - 1) / STEP * STEP;
 	struct arena *arena = map(size);
 	if (!arena)
 		arena = map_less(&size);
@@ -85,6 +98,8 @@ void *arena_alloc(struct arena *arena, size_t size)
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	void *memory = (char *)arena + arena->used;
 	arena->used += size;
+	if (arena->used > arena->populated)
+		populate(arena);
 	return memory;
 }
 
@@ -104,11 +119,14 @@ char *arena_strdup(struct arena *arena, const char *text)
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+	char most[256]; /* nearly every text: printed once, not measured first */
 	va_list again;
 	va_copy(again, args);
-	int length = vsnprintf(NULL, 0, format, args);
+	int length = vsnprintf(most, sizeof(most), format, args);
 	char *text = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1);
-	if (text)
+	if (text && (size_t)length < sizeof(most))
+		memcpy(text, most, (size_t)length);
+	else if (text)
 		vsnprintf(text, (size_t)length + 1, format, again);
 	va_end(again);
 	return text;

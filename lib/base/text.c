@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,46 @@ struct num parse_num(const char *text, int base)
 {
 	int64_t value;
 	return text && !parse_number(text, base, &value) ? num(value) : (struct num){ 0 };
+}
+
+int text_join(char *out, size_t size, ...)
+{
+	va_list texts;
+	size_t used = 0;
+	int result = 0;
+	va_start(texts, size);
+	for (const char *text; !result && (text = va_arg(texts, const char *));) {
+		size_t room = size - 1 - used, length = strnlen(text, room + 1);
+		if (length > room) {
+			length = room;
+			result = -ENAMETOOLONG;
+		}
+		memcpy(out + used, text, length);
+		used += length;
+	}
+	va_end(texts);
+	out[used] = '\0';
+	return result;
+}
+
+const char *text_number(uint64_t number, char out[static NUMBER_TEXT_SIZE])
+{
+	char digits[NUMBER_TEXT_SIZE], *at = digits + sizeof(digits) - 1;
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	return memcpy(out, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+void sort_pointers(void *pointers, size_t count, int (*compare)(const void *a, const void *b))
+{
+	void **items = pointers;
+	for (size_t i = 1; i < count; i++)
+		if (compare(&items[i - 1], &items[i]) > 0) {
+			qsort(items, count, sizeof(*items), compare);
+			return;
+		}
 }
 
 /* Length of the run of digits at `text` without its leading zeros; `start` is set to where they begin. */

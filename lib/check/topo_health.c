@@ -69,7 +69,7 @@ static bool lossless_list(const struct qos_facts *qos, char text[static 32])
  */
 static void check_class(const struct port_health *port, const struct netdev_health *netdev, struct report *report)
 {
-	char subject[80], lossless[32];
+	char subject[PORT_LABEL_SIZE], lossless[32];
 	const struct qos_facts *qos = netdev->qos;
 	bool forced = port->traffic_class.known && port->traffic_class.value > 0;
 	struct num tos = forced ? port->traffic_class : port->default_tos;
@@ -80,11 +80,11 @@ static void check_class(const struct port_health *port, const struct netdev_heal
 	if (!priority.known || priority.value < 0 || priority.value >= (int64_t)qos->priorities.count ||
 	        qos->priorities.items[priority.value]->pfc != FLAG_NO)
 		return;
-	snprintf(subject, sizeof(subject), "%s/%d", port->device, (int)port->number.value);
-	struct finding *finding = check_add(report, "qos-traffic-not-lossless", subject,
-	        "traffic with type of service %" PRId64 " (DSCP %" PRId64 ") gets priority %" PRId64
-	        " on %s; flow control is on for priority %s only",
-	        tos.value, tos.value >> 2, priority.value, netdev->name, lossless);
+	struct finding *finding =
+	        check_add(report, "qos-traffic-not-lossless", port_label(port->device, port->number, subject),
+	                "traffic with type of service %" PRId64 " (DSCP %" PRId64 ") gets priority %" PRId64
+	                " on %s; flow control is on for priority %s only",
+	                tos.value, tos.value >> 2, priority.value, netdev->name, lossless);
 	report_evidence(report, finding, forced ? "sysfs" : "configfs", forced ? "traffic_class" : "default_roce_tos",
 	        "%" PRId64, tos.value);
 	report_evidence(report, finding, "DCB_ATTR_IEEE_APP_TABLE", "DSCP → priority", "%" PRId64 " → %" PRId64,
@@ -162,9 +162,9 @@ static void check_port(const struct port_health *port, struct report *report)
 {
 	static const char *const names[] = { "link_downed", "symbol_error", "link_error_recovery", "port_rcv_errors",
 		"port_xmit_discards", "local_link_integrity_errors", "excessive_buffer_overrun_errors" };
-	char subject[80];
+	char subject[PORT_LABEL_SIZE];
 	struct finding *finding = NULL;
-	snprintf(subject, sizeof(subject), "%s/%d", port->device, (int)port->number.value);
+	port_label(port->device, port->number, subject);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct num value = health_counter_value(
 		        (const struct health_counter *const *)port->counters.items, port->counters.count, names[i]);

@@ -244,7 +244,7 @@ static void check_deadline(struct report *report)
 
 void check_ports(const struct host *host, struct report *report)
 {
-	char subject[80];
+	char subject[PORT_LABEL_SIZE];
 	struct silences silences = find_silences(report);
 	check_deadline(report);
 	list_each(device, &host->devices) {
@@ -254,7 +254,7 @@ void check_ports(const struct host *host, struct report *report)
 		check_guid(device, report);
 		check_companion(device, report);
 		list_each(port, &device->ports) {
-			snprintf(subject, sizeof(subject), "%s/%d", device->name, (int)port->number.value);
+			port_label(device->name, port->number, subject);
 			check_state(host, device, port, subject, report);
 			if (host->netdevs.count) /* else they were not read */
 				check_netdev(port, subject, report);

@@ -377,6 +377,13 @@ struct port *device_port(const struct rdma_device *device, int64_t number)
 	return NULL;
 }
 
+const char *port_label(const char *device, struct num number, char out[static PORT_LABEL_SIZE])
+{
+	char digits[NUMBER_TEXT_SIZE];
+	(void)text_join(out, PORT_LABEL_SIZE, device, "/", text_number((uint64_t)number.value, digits), NULL);
+	return out;
+}
+
 struct numa_node *host_node(const struct host *host, int64_t id)
 {
 	list_each(node, &host->numa_nodes)

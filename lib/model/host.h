@@ -334,6 +334,7 @@ struct rdma_device {
 	bool from_netlink, gone;    /* gone: removed while it was read */
 	struct num node_type;       /* enum rdma_node_type of rdma_netlink / sysfs node_type */
 	const char *protocol;       /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
+	const char *virtual_path;   /* its directory, from "sys/" on, of a device that is known to have no parent */
 	const char *parent_path;    /* canonical sysfs path of the device's parent, from "sys/" on; NULL: virtual */
 	const char *node_description;
 	struct num vf_index;          /* of a VF below its PF */
@@ -400,6 +401,9 @@ struct rdma_device *host_device_numbered(const struct host *host, int64_t netlin
 struct pci_function *host_function(const struct host *host, const char *address);
 struct pci_hop *host_hop(const struct host *host, const char *address);
 struct port *device_port(const struct rdma_device *device, int64_t number);
+/* "mlx5_0/1", what the kernel's longest name (IB_DEVICE_NAME_MAX) has room in; returns `out`. */
+enum { PORT_LABEL_SIZE = 64 + 1 + NUMBER_TEXT_SIZE };
+const char *port_label(const char *device, struct num number, char out[static PORT_LABEL_SIZE]);
 struct numa_node *host_node(const struct host *host, int64_t id);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */
 struct netdev *port_netdev(const struct port *port);

@@ -121,29 +121,35 @@ static bool is_reported(const struct report *report, struct pair pair)
 	return index_find(&report->known_missing, hash_of(pair), is_same_missing, &pair);
 }
 
-void report_missing(struct report *report, const char *what, const char *subject, int error, const char *reason, ...)
+void report_missing_as(struct report *report, const char *what, const char *subject, int error, const char *reason)
 {
 	const struct pair pair = { what, subject };
-	if (is_reported(report, pair))
+	if (!what || !reason || is_reported(report, pair))
 		return;
-	struct not_collected entry = { 0 };
+	const char *copy = arena_strdup(report->arena, subject);
+	struct not_collected *added = copy ? list_add(report->arena, &report->not_collected) : NULL;
+	if (!added)
+		return;
+	*added = (struct not_collected){
+		.what = what, .subject = copy, .reason = reason, .error = error ? num(-error) : (struct num){ 0 }
+	};
+	(void)index_add(report->arena, &report->known_missing, hash_of(pair), added);
+}
+
+void report_missing(struct report *report, const char *what, const char *subject, int error, const char *reason, ...)
+{
+	if (is_reported(report, (struct pair){ what, subject }))
+		return;
+	const char *words;
 	if (reason) {
 		va_list args;
 		va_start(args, reason);
-		entry.reason = arena_vprintf(report->arena, reason, args);
+		words = arena_vprintf(report->arena, reason, args);
 		va_end(args);
 	} else {
-		entry.reason = arena_strdup(report->arena, strerror(-error));
+		words = arena_strdup(report->arena, strerror(-error));
 	}
-	entry.what = arena_strdup(report->arena, what);
-	entry.subject = arena_strdup(report->arena, subject);
-	entry.error = error ? num(-error) : (struct num){ 0 };
-	struct not_collected *added =
-	        entry.what && entry.subject && entry.reason ? list_add(report->arena, &report->not_collected) : NULL;
-	if (!added)
-		return;
-	*added = entry;
-	(void)index_add(report->arena, &report->known_missing, hash_of(pair), added);
+	report_missing_as(report, arena_strdup(report->arena, what), subject, error, words);
 }
 
 void report_exhaustion(struct report *report)

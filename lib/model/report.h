@@ -68,6 +68,9 @@ void report_exhaustion(struct report *report);
 __attribute__((format(printf, 5, 6))) void report_missing(
         struct report *report, const char *what, const char *subject, int error, const char *reason, ...);
 
+/* The same with words that live as long as the report and are not copied. */
+void report_missing_as(struct report *report, const char *what, const char *subject, int error, const char *reason);
+
 extern const struct record finding_record, not_collected_record;
 
 #endif

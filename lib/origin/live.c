@@ -41,9 +41,8 @@ static struct live *live(struct origin *origin)
 static int host_path(struct origin *origin, const char *path, char *out, size_t size)
 {
 	const char *sysfs = live(origin)->sysfs;
-	int length = !strncmp(path, "sys", 3) ? snprintf(out, size, "%s%s", sysfs, path + 3)
-	                                      : snprintf(out, size, "/%s", path);
-	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+	return !strncmp(path, "sys", 3) ? text_join(out, size, sysfs, path + 3, NULL)
+	                                : text_join(out, size, "/", path, NULL);
 }
 
 static ssize_t live_read(struct origin *origin, const char *path, char *buffer, size_t size)

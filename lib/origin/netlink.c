@@ -16,6 +16,7 @@ enum {
 	   (net/netlink/af_netlink.c). */
 	MESSAGE_SIZE = 32 << 10,
 	VECTOR = 32,
+	DUMP_VECTOR = 4, /* a dump's messages are large: memory that was touched is used again */
 	/*
 	 * What one queued reply may take of the receive buffer: a page-sized message (NLMSG_DEFAULT_SIZE) in a buffer
 	 * rounded up to the next power of two, and the kernel's own header.
@@ -79,6 +80,7 @@ struct exchange {
 	struct nl_request **requests;
 	size_t count, open;
 	uint32_t first;
+	size_t room; /* of a dump's reply */
 	bool dump, interrupted;
 	bool answered[WINDOW_LIMIT];
 };
@@ -92,15 +94,32 @@ static void finish(struct exchange *exchange, size_t index, int error)
 	exchange->requests[index]->error = error;
 }
 
-static int store(struct nl_request *request, const struct nlmsghdr *message)
+/* Room for one more message: a dump's reply grows by doubling, others have one message. */
+static int make_room(struct exchange *exchange, struct nl_request *request, size_t size)
 {
-	size_t size = NLMSG_ALIGN(message->nlmsg_len);
-	unsigned char *reply = realloc(request->reply, request->length + size);
+	size_t wanted = request->length + size;
+	if (exchange->dump && wanted <= exchange->room)
+		return 0;
+	if (exchange->dump && wanted < exchange->room * 2)
+		wanted = exchange->room * 2;
+	if (exchange->dump && wanted < MESSAGE_SIZE)
+		wanted = MESSAGE_SIZE;
+	unsigned char *reply = realloc(request->reply, wanted);
 	if (!reply)
 		return -ENOMEM;
-	memset(reply + request->length, 0, size);
-	memcpy(reply + request->length, message, message->nlmsg_len);
 	request->reply = reply;
+	exchange->room = wanted;
+	return 0;
+}
+
+static int store(struct exchange *exchange, struct nl_request *request, const struct nlmsghdr *message)
+{
+	size_t size = NLMSG_ALIGN(message->nlmsg_len);
+	int result = make_room(exchange, request, size);
+	if (result)
+		return result;
+	unsigned char *end = mempcpy(request->reply + request->length, message, message->nlmsg_len);
+	memset(end, 0, size - message->nlmsg_len);
 	request->length += size;
 	return 0;
 }
@@ -121,7 +140,7 @@ static void take_message(struct exchange *exchange, const struct nlmsghdr *messa
 	}
 	if (message->nlmsg_type < NLMSG_MIN_TYPE)
 		return;
-	int result = store(exchange->requests[index], message);
+	int result = store(exchange, exchange->requests[index], message);
 	if (result || !exchange->dump)
 		finish(exchange, index, result);
 }
@@ -156,7 +175,9 @@ static int receive(struct exchange *exchange)
 	struct sockaddr_nl senders[VECTOR];
 	struct mmsghdr messages[VECTOR];
 	struct iovec parts[VECTOR];
-	for (size_t i = 0; i < VECTOR; i++) {
+	/* The last call finds what is missing, not that nothing is left. */
+	size_t limit = exchange->dump ? DUMP_VECTOR : exchange->open < VECTOR ? exchange->open : VECTOR;
+	for (size_t i = 0; i < limit; i++) {
 		senders[i] = (struct sockaddr_nl){ 0 };
 		parts[i] = (struct iovec){ nl->buffer + i * MESSAGE_SIZE, MESSAGE_SIZE };
 		messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_name = &senders[i],
@@ -164,13 +185,10 @@ static int receive(struct exchange *exchange)
 			                                .msg_iov = &parts[i],
 			                                .msg_iovlen = 1 } };
 	}
-	unsigned int limit = VECTOR;
-	if (!exchange->dump && exchange->open < limit)
-		limit = (unsigned int)
-		                exchange->open; /* the last call finds what is missing, not that nothing is left */
 	int got;
 	do
-		got = recvmmsg(nl->fd, messages, limit, exchange->dump ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
+		got = recvmmsg(
+		        nl->fd, messages, (unsigned int)limit, exchange->dump ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;

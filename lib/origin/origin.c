@@ -42,7 +42,7 @@ void origin_watch(struct origin *origin, struct watch *watch)
 
 void origin_about(struct origin *origin, const char *subject)
 {
-	snprintf(origin->subject, sizeof(origin->subject), "%s", subject);
+	(void)text_join(origin->subject, sizeof(origin->subject), subject, NULL);
 }
 
 const char *origin_subject(const struct origin *origin)
@@ -88,7 +88,7 @@ static int announce(struct origin *origin, enum watch_kind kind, const char *act
 		return 0;
 	watch->kind = (int)kind;
 	memcpy(watch->subject, origin->subject, sizeof(watch->subject));
-	snprintf(watch->action, sizeof(watch->action), "%s", action);
+	(void)text_join(watch->action, sizeof(watch->action), action, NULL);
 	__atomic_store_n(&watch->started_ns, clock_ns(), __ATOMIC_RELEASE);
 	return 0;
 }
@@ -148,7 +148,7 @@ char *origin_text(struct origin *origin, struct arena *arena, const char *path)
 		errno = (int)-length;
 		return NULL;
 	}
-	buffer[strcspn(buffer, "\n")] = '\0';
+	*strchrnul(buffer, '\n') = '\0';
 	char *text = arena_strdup(arena, trim_end(buffer));
 	if (!text)
 		errno = ENOMEM;
@@ -202,8 +202,7 @@ int origin_list(struct origin *origin, struct arena *arena, const char *path, st
 		return result;
 	result = origin->ops->list(origin, arena, path, names);
 	conclude(origin);
-	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items), natural_compare_pointers);
+	sort_pointers(names->items, names->count, natural_compare_pointers);
 	if (!result && origin->recorder)
 		recorder_list(origin->recorder, path, names);
 	return result;

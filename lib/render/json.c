@@ -32,9 +32,18 @@ static size_t utf8_length(const unsigned char *text)
 	return length;
 }
 
+bool is_ascii(const char *text)
+{
+	while (*text && (unsigned char)*text < 0x80)
+		text++;
+	return !*text;
+}
+
 char *utf8_clean(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
+	if (text && is_ascii(text))
+		return strdup(text);
 	char *clean = text ? malloc(strlen(text) * 3 + 1) : NULL, *to = clean;
 	if (!clean)
 		return NULL;
@@ -283,7 +292,7 @@ static int read_number(
 	double real = json_object_get_double(value);
 	if (scale == 1 || !json_object_is_type(value, json_type_double) || !(fabs(real) < 1e15))
 		return wrong(reader, place, scale == 1 ? "a whole number" : "a number", value);
-	*number = num(llround(real * scale));
+	*number = num((int64_t)(real * scale + (real < 0 ? -0.5 : 0.5)));
 	return 0;
 }
 

@@ -58,6 +58,7 @@ char *json_text(json_object *object, bool pretty);
 /* JSON Schema (2020-12) of a document; the caller puts it. */
 json_object *record_schema(const char *schema, const struct record *record);
 
+bool is_ascii(const char *text);
 /* Valid UTF-8 in malloc'ed memory: bytes that are not become U+FFFD. NULL stays NULL. */
 char *utf8_clean(const char *text);
 /* The same for people to look at: control characters, which a terminal would obey, become "?" as well. */

@@ -109,19 +109,27 @@ void table_cell(struct table *table, size_t column, const char *text)
 
 void table_cellf(struct table *table, size_t column, const char *format, ...)
 {
+	char brief[128];
 	autofree char *text = NULL;
 	va_list args;
 	va_start(args, format);
-	int length = vasprintf(&text, format, args);
+	int length = vsnprintf(brief, sizeof(brief), format, args);
 	va_end(args);
-	if (length < 0)
-		text = NULL;
-	table_cell(table, column, text);
+	if (length >= (int)sizeof(brief)) {
+		va_start(args, format);
+		length = vasprintf(&text, format, args);
+		va_end(args);
+	}
+	if (length >= 0)
+		table_cell(table, column, text ? text : brief);
 }
 
 void table_cell_num(struct table *table, size_t column, struct num number)
 {
-	if (number.known)
+	char digits[NUMBER_TEXT_SIZE];
+	if (number.known && number.value >= 0)
+		table_cell(table, column, text_number((uint64_t)number.value, digits));
+	else if (number.known)
 		table_cellf(table, column, "%" PRId64, number.value);
 }
 
@@ -154,6 +162,8 @@ static wchar_t next_character(const char **text)
 static size_t width_of(const char *text)
 {
 	size_t width = 0;
+	if (is_ascii(text))
+		return strlen(text);
 	while (*text) {
 		int columns = wcwidth(next_character(&text));
 		width += columns < 0 ? 1 : (size_t)columns;
@@ -228,12 +238,25 @@ static void widen(size_t *width, const char *lead, const char *text)
 		*width = needed;
 }
 
+static void pad(size_t count, FILE *stream)
+{
+	static const char blanks[] = "                                ";
+	for (; count; count -= count < sizeof(blanks) ? count : sizeof(blanks) - 1)
+		fwrite_unlocked(blanks, 1, count < sizeof(blanks) ? count : sizeof(blanks) - 1, stream);
+}
+
+/* By hand: printf(3) took a third of the time of a table of 256 rows. */
 static void print_padded(const struct table *table, size_t column, const char *lead, const char *text, FILE *stream)
 {
 	bool last = column + 1 == table->count, right = table->columns[column].right;
-	int padding = (int)(table->widths[column] - strlen(lead) - width_of(text));
-	fprintf(stream, "%*s%s%s%*s%c", right ? padding : 0, "", lead, text, right || last ? 0 : padding, "",
-	        last ? '\n' : ' ');
+	size_t padding = table->widths[column] - strlen(lead) - width_of(text);
+	if (right)
+		pad(padding, stream);
+	fputs_unlocked(lead, stream);
+	fputs_unlocked(text, stream);
+	if (!right && !last)
+		pad(padding, stream);
+	putc_unlocked(last ? '\n' : ' ', stream);
 }
 
 static int print_plain(struct table *table, FILE *stream)

@@ -99,13 +99,18 @@ static double ports_on(const struct drawing *drawing, const struct pci_function 
 	return sum;
 }
 
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 static double ports_height(const struct drawing *drawing, const struct place *place)
 {
 	if (place->kind == PLACE_FUNCTION)
 		return ports_on(drawing, place->function);
 	double highest = 0;
 	list_each(child, &place->children)
-		highest = fmax(highest, ports_height(drawing, child));
+		highest = larger(highest, ports_height(drawing, child));
 	return highest;
 }
 
@@ -116,7 +121,7 @@ static bool has_functions(const struct place *place)
 
 static double node_width(const struct place *node)
 {
-	return fmax(width_of(node) + 2 * PAD - GAP, NODE_LEAST);
+	return larger(width_of(node) + 2 * PAD - GAP, NODE_LEAST);
 }
 
 static double package_width(const struct place *package)
@@ -125,7 +130,7 @@ static double package_width(const struct place *package)
 	list_each(node, &package->children)
 		if (has_functions(node))
 			sum += node_width(node) + PAD;
-	return fmax(sum, NODE_LEAST + PAD) + PAD;
+	return larger(sum, NODE_LEAST + PAD) + PAD;
 }
 
 static double functions_top(const struct place *package)
@@ -479,7 +484,7 @@ static uint32_t row_of(const struct drawing *drawing, const struct place *root, 
 		if (count && row->width + width > ROW_WIDTH)
 			break;
 		row->width += width;
-		row->height = fmax(row->height, package_height(drawing, root->children.items[i]));
+		row->height = larger(row->height, package_height(drawing, root->children.items[i]));
 		count++;
 	}
 	return count;
@@ -491,7 +496,7 @@ static void measure(const struct drawing *drawing, const struct place *root, str
 	*whole = (struct row){ .width = 360 };
 	for (uint32_t i = 0; i < root->children.count; i += row_of(drawing, root, i, &row)) {
 		row_of(drawing, root, i, &row);
-		whole->width = fmax(whole->width, row.width);
+		whole->width = larger(whole->width, row.width);
 		whole->height += row.height + PAD;
 	}
 }

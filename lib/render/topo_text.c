@@ -6,6 +6,7 @@
 #include "render/table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum column {
@@ -130,7 +131,9 @@ static void put_rate(struct printing *printing, const struct port *port)
 	const char *words = port->rate_text ? strchr(port->rate_text, '(') : NULL;
 	if (port->rate_text && !words)
 		words = port->rate_mbps.known ? NULL : port->rate_text;
-	if (port->rate_mbps.known && words)
+	if (port->rate_mbps.known && words && port->rate_mbps.value % 1000 == 0)
+		table_cellf(printing->table, RATE, "%" PRId64 " %s", port->rate_mbps.value / 1000, words);
+	else if (port->rate_mbps.known && words)
 		table_cellf(printing->table, RATE, "%g %s", (double)port->rate_mbps.value / 1000, words);
 	else if (words)
 		table_cell(printing->table, RATE, words);
@@ -142,7 +145,8 @@ static void put_port(struct printing *printing, const struct rdma_device *device
 {
 	struct table *table = printing->table;
 	void *row = table_row(table, NULL);
-	table_cellf(table, NAME, "%s/%d", device->name, (int)port->number.value);
+	char label[PORT_LABEL_SIZE];
+	table_cell(table, NAME, port_label(device->name, port->number, label));
 	table_cell(table, TRANSPORT, transport_names[port->transport]);
 	table_cell(table, STATE, port->state);
 	color_state(printing, STATE, port->state, "ACTIVE");

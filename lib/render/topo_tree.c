@@ -66,7 +66,8 @@ static void put_port(struct printing *printing, void *parent, const struct place
 {
 	const struct port *port = place->port;
 	void *row = table_row(printing->table, parent);
-	table_cellf(printing->table, PLACE, "%s/%d", place->device->name, (int)port->number.value);
+	char label[PORT_LABEL_SIZE];
+	table_cell(printing->table, PLACE, port_label(place->device->name, port->number, label));
 	table_cell(printing->table, WHAT, transport_names[port->transport]);
 	put_state(printing, port->state, "ACTIVE");
 	table_cell(printing->table, LINK, port->rate_text);

@@ -165,13 +165,13 @@ static void take_answer(const struct verbs_answer *answer, struct rdma_device *d
 
 static void miss_verbs(struct host *host, const struct rdma_device *device, int error, const char *reason)
 {
-	char subject[64];
+	char subject[PORT_LABEL_SIZE];
 	list_each(port, &device->ports) {
-		snprintf(subject, sizeof(subject), "%.40s/%d", device->name, (int)port->number.value);
+		port_label(device->name, port->number, subject);
 		if (!port->active_mtu.known)
-			report_missing(&host->report, "active_mtu", subject, error, "%s", reason);
+			report_missing_as(&host->report, "active_mtu", subject, error, reason);
 		if (!port->max_mtu.known)
-			report_missing(&host->report, "max_mtu", subject, error, "%s", reason);
+			report_missing_as(&host->report, "max_mtu", subject, error, reason);
 	}
 }
 
@@ -200,10 +200,11 @@ static void read_verbs(
 		return;
 	}
 	int result = collect_verbs(origin, host, device, options->verbs, &answer, &error);
+	const char *why = result ? arena_strdup(host->arena, error.text) : "ibv_query_port did not tell it";
 	if (result == -ENODEV)
-		device->provider_missing = arena_strdup(host->arena, error.text);
+		device->provider_missing = why;
 	take_answer(&answer, device);
-	miss_verbs(host, device, result, result ? error.text : "ibv_query_port did not tell it");
+	miss_verbs(host, device, result, why);
 }
 
 static bool is_mlx5_pf(const struct rdma_device *device)
@@ -352,6 +353,7 @@ static int run(struct origin *origin, void *data, struct error *error)
 	if (result)
 		return error_set(error, result, "listing RDMA devices");
 	read_links(origin, host);
+	rdma_sysfs_find_virtual(origin, host);
 	bool guids = has_ipoib(host);
 	list_each(device, &host->devices) {
 		rdma_sysfs_complete(origin, host, device, guids);

@@ -116,15 +116,14 @@ static struct num forced_class(struct origin *origin, const char *device, int nu
 static int read_port(
         struct origin *origin, struct host *host, const struct rdma_device *device, const struct port *port)
 {
-	char subject[64], path[SYSFS_PATH_SIZE];
+	char subject[PORT_LABEL_SIZE], path[SYSFS_PATH_SIZE];
 	int number = (int)port->number.value;
 	struct port_health *health = list_add(host->arena, &host->health->ports);
 	if (!health)
 		return -ENOMEM;
 	health->device = device->name;
 	health->number = port->number;
-	snprintf(subject, sizeof(subject), "%.40s/%d", device->name, number);
-	origin_about(origin, subject);
+	origin_about(origin, port_label(device->name, port->number, subject));
 	if (port->link_layer == LINK_LAYER_INFINIBAND) {
 		health->sm_sl = sysfs_number(origin, "sys/class/infiniband/%s/ports/%d/sm_sl", device->name, number);
 		sl_vl_read(origin, host, subject, health);

@@ -58,8 +58,8 @@ static void add_port_netdev(
 
 static void miss_relations(struct host *host, const struct rdma_device *device, const struct port *port)
 {
-	char subject[64];
-	snprintf(subject, sizeof(subject), "%.40s/%d", device->name, (int)port->number.value);
+	char subject[PORT_LABEL_SIZE];
+	port_label(device->name, port->number, subject);
 	report_missing(&host->report, "netdevs", subject, 0,
 	        "ports and netdevs of this host have more relations than are looked at (65,536)");
 }
@@ -253,8 +253,7 @@ static void join_packages(struct host *host)
 void join_host(struct host *host)
 {
 	drop_unfinished(host);
-	if (host->devices.count)
-		qsort(host->devices.items, host->devices.count, sizeof(*host->devices.items), by_name);
+	sort_pointers(host->devices.items, host->devices.count, by_name);
 	join_sort_netdevs((struct list *)&host->netdevs);
 	join_packages(host);
 	join_functions(host);
@@ -264,8 +263,7 @@ void join_host(struct host *host)
 		if (device->pci)
 			device->pci->has_device = true;
 	list_each(device, &host->devices) {
-		if (device->ports.count)
-			qsort(device->ports.items, device->ports.count, sizeof(*device->ports.items), by_number);
+		sort_pointers(device->ports.items, device->ports.count, by_number);
 		join_device(host, device);
 	}
 	host->joined = true;

@@ -12,8 +12,7 @@ static int by_name(const void *a, const void *b)
 
 void join_sort_netdevs(struct list *netdevs)
 {
-	if (netdevs->count)
-		qsort(netdevs->items, netdevs->count, sizeof(*netdevs->items), by_name);
+	sort_pointers(netdevs->items, netdevs->count, by_name);
 }
 
 static void put_on(struct arena *arena, struct netdev *upper, struct netdev *lower)

@@ -90,8 +90,7 @@ static int by_address(const void *a, const void *b)
 static void number_gpus(struct host *host)
 {
 	int count = 0;
-	if (host->neighbours.count)
-		qsort(host->neighbours.items, host->neighbours.count, sizeof(*host->neighbours.items), by_address);
+	sort_pointers(host->neighbours.items, host->neighbours.count, by_address);
 	list_each(neighbour, &host->neighbours)
 		if (neighbour->kind == NEIGHBOUR_GPU)
 			neighbour->name = arena_printf(host->arena, "GPU%d", count++);

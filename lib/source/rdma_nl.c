@@ -343,6 +343,13 @@ static void parse_each(struct each_device *each)
 			each->parse(each->nl[i].reply, each->nl[i].length, each->host, each->host->devices.items[i]);
 }
 
+static void name_request(struct request *request, const char *what, const struct rdma_device *device)
+{
+	char index[NUMBER_TEXT_SIZE];
+	(void)text_join(request->name, sizeof(request->name), what,
+	        text_number((uint64_t)device->netlink_index.value, index), NULL);
+}
+
 /* A device with one port is asked for that port, so that it goes with the others; more ports are dumped. */
 static void put_port_request(struct each_device *each, size_t i)
 {
@@ -353,7 +360,7 @@ static void put_port_request(struct each_device *each, size_t i)
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)device->netlink_index.value);
 	if (one)
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
-	snprintf(request->name, sizeof(request->name), "port.%u", (unsigned int)device->netlink_index.value);
+	name_request(request, "port.", device);
 	each->nl[i] = (struct nl_request){ .name = request->name, .message = message };
 }
 
@@ -364,7 +371,7 @@ static void put_chardev_request(struct each_device *each, size_t i)
 	struct nlmsghdr *message = begin(request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)device->netlink_index.value);
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
-	snprintf(request->name, sizeof(request->name), "chardev.%u", (unsigned int)device->netlink_index.value);
+	name_request(request, "chardev.", device);
 	each->nl[i] = (struct nl_request){ .name = request->name, .message = message };
 }
 
@@ -383,14 +390,23 @@ static int read_each(struct origin *origin, struct host *host, void (*put)(struc
 	return 0;
 }
 
+/* Is ib_uverbs loaded? 0 or negative errno. Its class has one attribute, which is read faster than it is listed. */
+static int find_uverbs(struct origin *origin, struct host *host)
+{
+#define VERBS_CLASS "sys/class/infiniband_verbs"
+	struct strings names;
+	origin_about(origin, RDMA_LISTS);
+	bool loaded = origin_number(origin, VERBS_CLASS "/abi_version", 10).known;
+	int error = loaded ? 0 : origin_list(origin, host->arena, VERBS_CLASS, &names);
+	origin_about(origin, "host");
+	return error || loaded || names.count ? error : -ENOENT;
+}
+
 static int read_chardevs(struct origin *origin, struct host *host)
 {
 	/* Without the class the request would have the kernel load ib_uverbs (device.c, ib_get_client_nl_info). */
-	struct strings classes;
-	origin_about(origin, RDMA_LISTS);
-	int error = origin_list(origin, host->arena, "sys/class/infiniband_verbs", &classes);
-	origin_about(origin, "host");
-	if (!error && classes.count)
+	int error = find_uverbs(origin, host);
+	if (!error)
 		return read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev, no_chardev);
 	/* Was not there, or was not answered: only the first says that no device has one. */
 	list_each(device, &host->devices)

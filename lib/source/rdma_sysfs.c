@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define CLASS "sys/class/infiniband"
+#define VIRTUAL "sys/devices/virtual/infiniband"
 #define VERBS_CLASS "sys/class/infiniband_verbs"
 
 int rdma_sysfs_list(struct origin *origin, struct host *host)
@@ -27,6 +28,19 @@ int rdma_sysfs_list(struct origin *origin, struct host *host)
 			return -ENOMEM;
 	}
 	return error;
+}
+
+void rdma_sysfs_find_virtual(struct origin *origin, struct host *host)
+{
+	struct strings names;
+	origin_about(origin, RDMA_LISTS);
+	int error = origin_list(origin, host->arena, VIRTUAL, &names);
+	origin_about(origin, "host");
+	for (uint32_t i = 0; !error && i < names.count; i++) {
+		struct rdma_device *device = host_device(host, names.items[i]);
+		if (device)
+			device->virtual_path = arena_printf(host->arena, VIRTUAL "/%s", names.items[i]);
+	}
 }
 
 bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host)
@@ -139,7 +153,6 @@ static void read_board_id(struct origin *origin, struct host *host, struct rdma_
 
 void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_device *device)
 {
-	char path[SYSFS_PATH_SIZE];
 	struct uverbs *uverbs = &device->uverbs;
 	origin_about(origin, device->name);
 	if (!uverbs->path && uverbs->asked == -ETIMEDOUT) {
@@ -152,8 +165,7 @@ void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_dev
 		uverbs->reason = "the device has no uverbs device: management only, or ib_uverbs is not loaded";
 		return;
 	}
-	snprintf(path, sizeof(path), "%s", uverbs->path + 1);
-	int error = origin_access(origin, path);
+	int error = origin_access(origin, uverbs->path + 1); /* names of an origin begin without a slash */
 	if (error == -ETIMEDOUT) {
 		uverbs->reason = "not known: looking at it did not answer by the deadline";
 		report_missing(&host->report, "accessible", device->name, error, "%s", uverbs->reason);
@@ -190,13 +202,20 @@ struct reading {
 	struct host *host;
 	struct rdma_device *device;
 	struct port *port;
-	char subject[64];
+	char subject[PORT_LABEL_SIZE];
 };
 
 static char *port_text(struct reading *reading, const char *file)
 {
-	return sysfs_text(reading->origin, reading->host->arena, CLASS "/%s/ports/%d/%s", reading->device->name,
-	        (int)reading->port->number.value, file);
+	char path[SYSFS_PATH_SIZE], digits[NUMBER_TEXT_SIZE];
+	const char *number = text_number((uint64_t)reading->port->number.value, digits);
+	const char *virtual = reading->device->virtual_path; /* a shorter way: the class has links */
+	if (text_join(path, sizeof(path), virtual ? virtual : CLASS "/", virtual ? "" : reading->device->name,
+	            "/ports/", number, "/", file, NULL)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return origin_text(reading->origin, reading->host->arena, path);
 }
 
 static struct num port_code(struct reading *reading, const char *file, const char *what)
@@ -296,7 +315,7 @@ static void complete_port(
         struct origin *origin, struct host *host, struct rdma_device *device, struct port *port, bool guids)
 {
 	struct reading reading = { origin, host, device, port, "" };
-	snprintf(reading.subject, sizeof(reading.subject), "%.40s/%d", device->name, (int)port->number.value);
+	port_label(device->name, port->number, reading.subject);
 	read_state(&reading);
 	read_link_layer(&reading);
 	read_rate(&reading);
@@ -308,9 +327,8 @@ static void complete_port(
 		read_netdev(&reading);
 }
 
-void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_device *device, bool guids)
+static void read_parent(struct origin *origin, struct host *host, struct rdma_device *device)
 {
-	origin_about(origin, device->name);
 	device->parent_path = sysfs_device_path(origin, host->arena, CLASS, device->name);
 	if (!device->parent_path && errno == ENOENT) {
 		report_missing(&host->report, "device", device->name, -ENOENT, "it went away while it was read");
@@ -318,6 +336,21 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 	}
 	if (!device->parent_path)
 		sysfs_missing(host, "pci", device->name, errno);
+}
+
+/* Files of a device that was there a moment ago are missing: is it still? */
+static void look_again(struct origin *origin, struct host *host, struct rdma_device *device)
+{
+	list_each(port, &device->ports)
+		if (!port->rate_text && device->virtual_path && !device->gone)
+			read_parent(origin, host, device);
+}
+
+void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_device *device, bool guids)
+{
+	origin_about(origin, device->name);
+	if (!device->virtual_path)
+		read_parent(origin, host, device);
 	if (!device->from_netlink)
 		read_identity(origin, host, device);
 	device->fw_version = unless_empty(device->fw_version);
@@ -328,4 +361,5 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 		list_ports(origin, host, device);
 	list_each(port, &device->ports)
 		complete_port(origin, host, device, port, guids);
+	look_again(origin, host, device);
 }

@@ -13,6 +13,8 @@
 bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host);
 /* Adds the devices by name. 0 or negative errno (-ENOENT: no RDMA in this kernel). */
 int rdma_sysfs_list(struct origin *origin, struct host *host);
+/* Which devices have no parent, so that it is not asked for one by one. */
+void rdma_sysfs_find_virtual(struct origin *origin, struct host *host);
 /* uverbs devices by the name of their RDMA device, where netlink did not tell them. */
 void rdma_sysfs_uverbs(struct origin *origin, struct host *host);
 /* Whatever is still unknown of a device and its ports; `guids`: the ports' GUIDs too (for IPoIB). */

@@ -54,7 +54,10 @@ static char *parent_of_target(struct arena *arena, const char *target)
 char *sysfs_device_path(struct origin *origin, struct arena *arena, const char *class, const char *name)
 {
 	char path[SYSFS_PATH_SIZE], target[SYSFS_PATH_SIZE];
-	snprintf(path, sizeof(path), "%s/%s", class, name);
+	if (text_join(path, sizeof(path), class, "/", name, NULL)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
 	ssize_t length = origin_readlink(origin, path, target, sizeof(target));
 	errno = length < 0 ? (int)-length : 0;
 	if (length >= 0)

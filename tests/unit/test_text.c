@@ -106,6 +106,35 @@ static void blanks_at_the_end_go(void **state)
 	assert_string_equal(trim_end(blank), "");
 }
 
+static void texts_are_joined_until_there_is_no_room(void **state)
+{
+	(void)state;
+	char out[8], digits[NUMBER_TEXT_SIZE];
+	assert_int_equal(text_join(out, sizeof(out), "rx", text_number(17, digits), "/", "1", NULL), 0);
+	assert_string_equal(out, "rx17/1");
+	assert_int_equal(text_join(out, sizeof(out), "seven", "ch", NULL), 0); /* just fits */
+	assert_string_equal(out, "sevench");
+	assert_int_equal(text_join(out, sizeof(out), "seven", "chr", "x", NULL), -ENAMETOOLONG);
+	assert_string_equal(out, "sevench");
+	assert_int_equal(text_join(out, sizeof(out), "", NULL), 0);
+	assert_string_equal(out, "");
+	assert_string_equal(text_number(0, digits), "0");
+	assert_string_equal(text_number(UINT64_MAX, digits), "18446744073709551615");
+}
+
+static void pointers_are_sorted_in_order_or_not(void **state)
+{
+	(void)state;
+	const char *in_order[] = { "rx1", "rx2", "rx10" }, *mixed[] = { "rx10", "rx2", "rx1", "rx2" };
+	sort_pointers(in_order, 3, natural_compare_pointers);
+	assert_string_equal(in_order[2], "rx10");
+	sort_pointers(mixed, 4, natural_compare_pointers);
+	assert_string_equal(mixed[0], "rx1");
+	assert_string_equal(mixed[2], "rx2");
+	assert_string_equal(mixed[3], "rx10");
+	sort_pointers(NULL, 0, natural_compare_pointers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +144,8 @@ int main(void)
 		cmocka_unit_test(gids_have_eight_full_groups),
 		cmocka_unit_test(cpu_lists_are_the_kernels),
 		cmocka_unit_test(blanks_at_the_end_go),
+		cmocka_unit_test(texts_are_joined_until_there_is_no_room),
+		cmocka_unit_test(pointers_are_sorted_in_order_or_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,9 +387,21 @@ static void ipoib_by_port_guid(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* IB_DEVICE_NAME_MAX is 64: names of that length must not be cut, or two ports would become one. */
+static void a_ports_label_has_the_whole_name(void **state)
+{
+	(void)state;
+	char label[PORT_LABEL_SIZE];
+	const char *name = "a23456789b123456789c123456789d123456789e123456789f123456789g123";
+	assert_string_equal(port_label(name, num(2), label),
+	        "a23456789b123456789c123456789d123456789e123456789f123456789g123/2");
+	assert_string_equal(port_label("mlx5_0", num(1), label), "mlx5_0/1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_ports_label_has_the_whole_name),
 		TEST(members_on_nodes_of_one_package),
 		TEST(members_on_packages),
 		TEST(members_on_unknown_nodes),
