@@ -2,6 +2,8 @@
 #include "render/health_text.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_qos(const struct qos_facts *qos, FILE *stream)
@@ -51,12 +53,9 @@ static void print_counters(const struct health_counter *const *items, uint32_t c
 
 static void print_netdev(const struct netdev_health *netdev, FILE *stream)
 {
-	fprintf(stream, "%s: carrier ", netdev->name);
 	if (netdev->carrier_down.known)
-		fprintf(stream, "lost %" PRId64 " time%s", netdev->carrier_down.value,
+		fprintf(stream, ", carrier lost %" PRId64 " time%s", netdev->carrier_down.value,
 		        plural(netdev->carrier_down.value));
-	else
-		fputs("changes unknown", stream);
 	if (netdev->link_problem)
 		fprintf(stream, ", no link: %s", netdev->link_problem);
 	if (netdev->fec && netdev->fec->active)
@@ -70,7 +69,6 @@ static void print_netdev(const struct netdev_health *netdev, FILE *stream)
 		print_qos(netdev->qos, stream);
 	print_counters((const struct health_counter *const *)netdev->counters.items, netdev->counters.count,
 	        "no errors or drops counted", stream);
-	fputc('\n', stream);
 }
 
 /* Runs of service levels with one lane: ", SL 0-1 on VL 0, SL 2-15 on VL 1" */
@@ -111,9 +109,6 @@ static bool says_something(const struct port_health *port)
 
 static void print_port(const struct port_health *port, FILE *stream)
 {
-	if (!says_something(port))
-		return;
-	fprintf(stream, "%s/%" PRId64 ": of the RDMA port", port->device, port->number.value);
 	if (port->sm_sl.known)
 		fprintf(stream, ", SL %" PRId64 " to the subnet manager", port->sm_sl.value);
 	print_lanes(port, stream);
@@ -126,7 +121,33 @@ static void print_port(const struct port_health *port, FILE *stream)
 		fprintf(stream, ", forced traffic class %" PRId64, port->traffic_class.value);
 	print_counters((const struct health_counter *const *)port->counters.items, port->counters.count,
 	        "no port errors counted", stream);
-	fputc('\n', stream);
+}
+
+/* Of netdev or port: what the two functions above say begins with a comma each; nothing, where they say nothing. */
+struct line {
+	char *text;
+	size_t length;
+	FILE *stream;
+};
+
+static bool begin_line(struct line *line)
+{
+	*line = (struct line){ 0 };
+	line->stream = open_memstream(&line->text, &line->length);
+	return line->stream;
+}
+
+__attribute__((format(printf, 3, 4))) static void end_line(struct line *line, FILE *stream, const char *subject, ...)
+{
+	va_list args;
+	fclose(line->stream);
+	if (line->text && line->length > strlen(", ")) {
+		va_start(args, subject);
+		vfprintf(stream, subject, args);
+		va_end(args);
+		fprintf(stream, ": %s\n", line->text + strlen(", "));
+	}
+	free(line->text);
 }
 
 /* Of a device that has no line of its own. */
@@ -162,10 +183,17 @@ static void print_nothing(const struct host *host, const struct rdma_device *dev
 void health_print(const struct host *host, FILE *stream)
 {
 	const struct health *health = host->health;
+	struct line line;
 	list_each(netdev, &health->netdevs)
-		print_netdev(netdev, stream);
+		if (begin_line(&line)) {
+			print_netdev(netdev, line.stream);
+			end_line(&line, stream, "%s", netdev->name);
+		}
 	list_each(port, &health->ports)
-		print_port(port, stream);
+		if (begin_line(&line)) {
+			print_port(port, line.stream);
+			end_line(&line, stream, "%s/%" PRId64, port->device, port->number.value);
+		}
 	list_each(function, &health->functions)
 		fprintf(stream,
 		        "%s: %u interrupt%s, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One device of the host: what else of the host belongs to it. */
 #include "source/collect.h"
+#include "model/health.h"
 #include "source/join.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +75,40 @@ static void keep_port(struct rdma_device *device, int64_t number)
 		device->ports.items[device->ports.count++] = port;
 }
 
+__attribute__((format(printf, 2, 3))) static bool concern_as(const struct device_list *devices, const char *format, ...)
+{
+	char subject[128];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(subject, sizeof(subject), format, args);
+	va_end(args);
+	return concern(devices, subject);
+}
+
+static void keep_health(struct health *health, const struct device_list *devices)
+{
+	uint32_t kept = 0;
+	list_each(netdev, &health->netdevs)
+		if (concern_as(devices, "net:%s", netdev->name))
+			health->netdevs.items[kept++] = netdev;
+	health->netdevs.count = kept;
+	kept = 0;
+	list_each(port, &health->ports)
+		if (concern_as(devices, "%s/%" PRId64, port->device, port->number.value))
+			health->ports.items[kept++] = port;
+	health->ports.count = kept;
+	kept = 0;
+	list_each(function, &health->functions)
+		if (concern_as(devices, "pci:%s", function->address))
+			health->functions.items[kept++] = function;
+	health->functions.count = kept;
+	kept = 0;
+	list_each(reporter, &health->reporters)
+		if (concern_as(devices, "pci:%s", reporter->address))
+			health->reporters.items[kept++] = reporter;
+	health->reporters.count = kept;
+}
+
 void join_select(struct host *host, const struct device_list *devices, int64_t port)
 {
 	struct report *report = &host->report;
@@ -88,6 +125,8 @@ void join_select(struct host *host, const struct device_list *devices, int64_t p
 		if (concern(devices, report->not_collected.items[i]->subject))
 			report->not_collected.items[kept++] = report->not_collected.items[i];
 	report->not_collected.count = kept;
+	if (host->health)
+		keep_health(host->health, devices);
 	kept = 0;
 	list_each(device, devices)
 		if (!port || device->ports.count)
