@@ -85,17 +85,30 @@ static bool is_given_away(const char *driver)
 	       !strcmp(driver, "igb_uio");
 }
 
+/* It calls itself a memory controller then, and no driver takes it. */
+static void check_recovery(const struct pci_function *function, const char *subject, struct report *report)
+{
+	struct finding *finding = check_add(report, "function-without-driver", subject,
+	        "an adapter is in flash recovery (%04x:%04x): its firmware does not run, and no driver can take it",
+	        (unsigned int)function->vendor.value, (unsigned int)function->device.value);
+	report_advice(finding, "Write its firmware again (mstflint), then switch the host off and on.");
+}
+
 static void check_function(const struct host *host, const struct pci_function *function, struct report *report)
 {
 	enum { NETWORK_CLASS = 0x02 };
 	char subject[80];
+	snprintf(subject, sizeof(subject), "pci:%s", function->address);
+	if (vendor_id_is_recovery(function->vendor, function->device)) {
+		check_recovery(function, subject, report);
+		return;
+	}
 	if (function->class_code.known && function->class_code.value >> 16 != NETWORK_CLASS)
 		return; /* what lies beside the adapters, and the NVMe that a BlueField emulates */
 	/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
 	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached ||
 	        is_secondary(host, function))
 		return;
-	snprintf(subject, sizeof(subject), "pci:%s", function->address);
 	if (!function->driver && function->physfn) {
 		/* Those that wait for a guest: sriov_drivers_autoprobe is 0, or they were unbound. */
 		struct finding *finding = check_add(report, "function-without-driver", subject,

@@ -442,7 +442,10 @@ static int no_device(const struct host *host, struct error *error)
 		        "no RDMA device: the adapter %s has the driver %s, but no RDMA driver made a device for it",
 		        bound->address, bound->driver);
 	if (unbound)
-		return error_say(error, -ENODEV, "no RDMA device: the adapter %s has no driver", unbound->address);
+		return error_say(error, -ENODEV, "no RDMA device: the adapter %s %s", unbound->address,
+		        vendor_id_is_recovery(unbound->vendor, unbound->device)
+		                ? "is in flash recovery: its firmware does not run"
+		                : "has no driver");
 	if (host->no_class)
 		return error_say(error, -ENODEV,
 		        "no RDMA device: this kernel has no RDMA subsystem loaded (ib_core), and no adapter of a known "

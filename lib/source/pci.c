@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/pci.h"
 #include "source/sysfs.h"
+#include "source/vendors.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -469,7 +470,8 @@ void pci_scan(struct origin *origin, struct host *host)
 		if (host_function(host, names.items[i]))
 			continue;
 		pci_read_identity(origin, host, &found);
-		if (!found.class_code.known || found.class_code.value >> 16 != NETWORK_CLASS)
+		bool network = found.class_code.known && found.class_code.value >> 16 == NETWORK_CLASS;
+		if (!network && !vendor_id_is_recovery(found.vendor, found.device))
 			continue;
 		char physfn[SYSFS_PATH_SIZE];
 		snprintf(physfn, sizeof(physfn), "sys/bus/pci/devices/%s/physfn", names.items[i]);

@@ -70,3 +70,22 @@ bool vendor_id_is_vf(struct num pci_vendor, struct num pci_device)
 			return true;
 	return false;
 }
+
+/* pci.ids, "Flash Recovery" and "Secure Flash Recovery" of vendor 15b3, adapters only. */
+bool vendor_id_is_recovery(struct num pci_vendor, struct num pci_device)
+{
+	static const struct {
+		int first, last;
+	} ids[] = {
+		{ 0x0191, 0x0191 }, /* first ConnectX */
+		{ 0x01f6, 0x01f8 }, /* ConnectX-3 */
+		{ 0x01ff, 0x01ff }, /* Connect-IB */
+		{ 0x0209, 0x0221 }, /* ConnectX-4 to 8, BlueField */
+	};
+	if (!num_is(pci_vendor, 0x15b3) || !pci_device.known)
+		return false;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (pci_device.value >= ids[i].first && pci_device.value <= ids[i].last)
+			return true;
+	return false;
+}
