@@ -240,7 +240,7 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 
 /* ---- --judge, and the probe of a report ---- */
 
-static int read_document(const char *path, struct arena *arena, struct probe_document *document, struct error *error)
+static int read_document(const char *path, struct arena *arena, struct recorded_probe *probe, struct error *error)
 {
 	autofree char *text = NULL;
 	size_t length = 0;
@@ -248,7 +248,7 @@ static int read_document(const char *path, struct arena *arena, struct probe_doc
 	int result = file_read(path, &text, &length, error);
 	if (result)
 		return result;
-	result = recorded_probe_parse(text, length, path, arena, document, &wrong);
+	result = recorded_probe_parse(text, length, path, arena, probe, &wrong);
 	if (!result)
 		return 0;
 	if (length && *text == '{')
@@ -277,7 +277,7 @@ static const char *list_probes(struct arena *arena, const struct recorded_probes
 
 /* What `report --probe` left in its archive: the worst, or what -d names. */
 static int read_recorded(const char *snapshot, const struct device_choice *choice, struct arena *arena,
-        struct probe_document *document, struct error *error)
+        struct recorded_probe *found, struct error *error)
 {
 	autocall(origin_closep) struct origin *origin = origin_snapshot(snapshot, error);
 	const struct recorded_place place = { .origin = origin };
@@ -300,31 +300,36 @@ static int read_recorded(const char *snapshot, const struct device_choice *choic
 	if (!*choice->name && probes.count > 1)
 		complain("%s holds %u probes: %s; -d chooses, this is that of %s", snapshot, probes.count,
 		        list_probes(arena, &probes), taken->subject);
-	*document = taken->document;
+	*found = *taken;
 	return 0;
+}
+
+/* Where there is no document to judge, -j prints one that says so. */
+static void print_unreadable(
+        const struct probe_arguments *arguments, const struct common_options *common, const struct error *error)
+{
+	struct report report = { .arena = arguments->arena };
+	struct probe_document document = { .report = &report };
+	report_missing(&report, "evidence", "host", error->code, "%s", error->text);
+	verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
+	probe_output_print(&document, common, "snapshot", NULL);
 }
 
 static int judge_recorded(const struct probe_arguments *arguments, const struct common_options *common)
 {
-	struct report report = { .arena = arguments->arena };
-	struct probe_document document = { .report = &report };
+	struct recorded_probe probe = { 0 };
 	struct error error = { 0 };
-	int result = arguments->judge ? read_document(arguments->judge, arguments->arena, &document, &error)
+	int result = arguments->judge ? read_document(arguments->judge, arguments->arena, &probe, &error)
 	                              : read_recorded(common->from, &arguments->settings.device, arguments->arena,
-	                                        &document, &error);
+	                                        &probe, &error);
 	if (result) {
 		complain("%s", error.text);
-		report_missing(&report, "evidence", "host", error.code, "%s", error.text);
-	}
-	if (arguments->judge || result) {
-		document.verdict = (struct verdict){ 0 };
-		verdict_judge(&document.request, &document.evidence, &report, arguments->arena, &document.verdict);
-	}
-	if (!result || common->json)
-		probe_output_print(&document, common, "snapshot", NULL);
-	if (!result && probe_output_trace(&document, arguments->trace))
+		if (common->json)
+			print_unreadable(arguments, common, &error);
 		return EXIT_NOTHING;
-	return result ? EXIT_NOTHING : probe_status(&document);
+	}
+	probe_output_print(&probe.document, common, "snapshot", probe.facts);
+	return probe_output_trace(&probe.document, arguments->trace) ? EXIT_NOTHING : probe_status(&probe.document);
 }
 
 /* ---- a run ---- */

@@ -332,6 +332,7 @@ static int report(struct making *making)
 	staging_remove(&making->staging);
 	int status = print(making, result);
 	pseudonyms_free(making->pseudonyms);
+	origin_close(making->earlier);
 	json_object_put(making->findings);
 	return status;
 }

@@ -31,13 +31,34 @@ static int take_record(json_object *object, const char *name, struct arena *aren
 	return result;
 }
 
-int recorded_probe_parse(const char *text, size_t length, const char *name, struct arena *arena,
-        struct probe_document *document, struct error *error)
+/* What a document says beside what was seen: where, and why something was not. */
+struct envelope {
+	struct host_facts host;
+	LIST(struct not_collected) not_collected;
+};
+
+static const struct field envelope_fields[] = {
+	FIELD_OF(INLINE, struct envelope, host, host_facts_record, "host"),
+	FIELD_OF(RECORDS, struct envelope, not_collected, not_collected_record, "what is unknown and why"),
+};
+static RECORD(envelope_record, envelope, envelope_fields);
+
+/* What does not fit in it is nobody's loss. */
+static void take_envelope(json_object *object, struct arena *arena, struct recorded_probe *probe)
 {
-	json_object *object = json_parse(text, length, name, error);
-	int result = object ? take_record(object, name, arena, document, error) : error->code;
-	json_object_put(object);
-	return result;
+	struct envelope *envelope = arena_new_object(arena, struct envelope);
+	struct report unfit = { .arena = arena };
+	struct error ignored = { 0 };
+	if (!envelope || record_from_foreign_json(&envelope_record, object, arena, envelope, &unfit, &ignored))
+		return;
+	if (envelope->host.hostname || envelope->host.kernel || envelope->host.architecture)
+		probe->facts = &envelope->host;
+	list_each(missing, &envelope->not_collected)
+		if (missing->what && missing->subject && missing->reason)
+			report_missing(probe->document.report, missing->what, missing->subject,
+			        missing->error.value > 0 && missing->error.value < 4096 ? -(int)missing->error.value
+			                                                                : 0,
+			        "%s", missing->reason);
 }
 
 static int read_text(const struct recorded_place *place, const char *name, char **text, size_t *length)
@@ -60,23 +81,25 @@ static const char *subject_of(struct arena *arena, const struct probe_document *
 	return local->port.known ? arena_printf(arena, "%s/%" PRId64, local->device, local->port.value) : local->device;
 }
 
-static int add_probe(struct arena *arena, const char *text, size_t length, const char *name,
-        struct recorded_probes *probes, struct error *error)
+int recorded_probe_parse(const char *text, size_t length, const char *name, struct arena *arena,
+        struct recorded_probe *probe, struct error *error)
 {
 	struct report *report = arena_new_object(arena, struct report);
-	struct probe_document document = { .report = report };
+	struct probe_document *document = &probe->document;
+	*probe = (struct recorded_probe){ .document.report = report };
 	if (!report)
 		return error_set(error, -ENOMEM, "%s", name);
 	report->arena = arena;
-	int result = recorded_probe_parse(text, length, name, arena, &document, error);
+	json_object *object = json_parse(text, length, name, error);
+	int result = object ? take_record(object, name, arena, document, error) : error->code;
+	if (!result)
+		take_envelope(object, arena, probe);
+	json_object_put(object);
 	if (result)
 		return result;
-	document.verdict = (struct verdict){ 0 };
-	verdict_judge(&document.request, &document.evidence, report, arena, &document.verdict);
-	struct recorded_probe *probe = list_add(arena, probes);
-	if (!probe)
-		return error_set(error, -ENOMEM, "%s", name);
-	*probe = (struct recorded_probe){ .subject = subject_of(arena, &document), .document = document };
+	document->verdict = (struct verdict){ 0 };
+	verdict_judge(&document->request, &document->evidence, report, arena, &document->verdict);
+	probe->subject = subject_of(arena, document);
 	return 0;
 }
 
@@ -94,9 +117,14 @@ int recorded_probes_read(
 			return 0;
 		if (result)
 			return error_set(error, result, "report/%s", name);
-		result = add_probe(arena, text, length, name, probes, error);
+		struct recorded_probe *probe = arena_new_object(arena, struct recorded_probe);
+		if (!probe)
+			return error_set(error, -ENOMEM, "report/%s", name);
+		result = recorded_probe_parse(text, length, name, arena, probe, error);
 		if (result)
 			return result;
+		if (list_add_existing(arena, probes, probe))
+			return error_set(error, -ENOMEM, "report/%s", name);
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "model/evidence.h"
+#include "model/host.h"
 #include "model/report.h"
 #include "origin/origin.h"
 
@@ -18,7 +19,8 @@ void recorded_probe_name(char name[static 32], unsigned int number, const char *
 
 struct recorded_probe {
 	const char *subject;            /* DEV/PORT, or what of it is known */
-	struct probe_document document; /* judged anew; document.report has what was found by that */
+	const struct host_facts *facts; /* NULL: not known */
+	struct probe_document document; /* judged anew; document.report is its own */
 };
 struct recorded_probes {
 	struct recorded_probe **items;
@@ -38,10 +40,10 @@ int recorded_probes_read(
         const struct recorded_place *place, struct arena *arena, struct recorded_probes *probes, struct error *error);
 
 /*
- * The record of a probe may be another program's, or a later version's: what does not fit is unknown, and is listed in
- * document->report. 0 or negative errno with `error`.
+ * One of them. It may be another program's, or a later version's: what does not fit is unknown, and is listed in
+ * document.report, besides what the document lists. 0 or negative errno with `error`.
  */
 int recorded_probe_parse(const char *text, size_t length, const char *name, struct arena *arena,
-        struct probe_document *document, struct error *error);
+        struct recorded_probe *probe, struct error *error);
 
 #endif

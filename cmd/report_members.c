@@ -123,14 +123,15 @@ int add_outputs(struct making *making)
 }
 
 /* A member of the report that --from names, malloc'ed; NULL: it has none. */
-static char *read_earlier(const struct making *making, const char *name, size_t *length)
+static char *read_earlier(struct making *making, const char *name, size_t *length)
 {
 	char path[128];
 	char *text = NULL;
 	struct error ignored = { 0 };
-	autocall(origin_closep) struct origin *origin = origin_snapshot(making->common->from, &ignored);
+	if (!making->earlier)
+		making->earlier = origin_snapshot(making->common->from, &ignored);
 	snprintf(path, sizeof(path), DOCUMENTS "/%s", name);
-	return origin && !origin_read_all(origin, path, &text, length) ? text : NULL;
+	return making->earlier && !origin_read_all(making->earlier, path, &text, length) ? text : NULL;
 }
 
 /* A member of the earlier report that is reported again: 1 it is there, 0 it is not, or a negative errno. */

@@ -20,8 +20,9 @@ struct making {
 	struct staging staging;
 	char raw[PATH_MAX], snapshot[PATH_MAX], documents[PATH_MAX];
 	struct host *host;
-	bool slow;                     /* what this host was asked for the snapshot, it did not answer in time */
-	int64_t deadline_ms;           /* of all, by clock_ms() */
+	struct origin *earlier; /* the report that --from names, once something of report/ was read; NULL: not yet */
+	bool slow;              /* what this host was asked for the snapshot, it did not answer in time */
+	int64_t deadline_ms;    /* of all, by clock_ms() */
 	struct pseudonyms *pseudonyms; /* NULL: not redacted */
 	struct report_document document;
 	struct recorded_probes probes; /* in the host's arena, before anything is redacted */

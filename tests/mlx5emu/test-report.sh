@@ -53,6 +53,10 @@ like "$errors" "stall.tar holds 3 probes: mlx5_1/2 .stalled., mlx5_0/1 .ok., mlx
 	"and names the others"
 like "$output" "^  - see whether another port has it too: rdmadiag probe -d mlx5_0/1$" "it says what to try next"
 like "$output" "^  - and the way between both: rdmadiag probe -d mlx5_1/2 --target-device mlx5_0/1$" "and that"
+emulated --no-devx --unprivileged "$RDMADIAG" report --probe -o blind.tar >/dev/null
+is "$("$RDMADIAG" probe -p --from blind.tar | sed 's/"origin": "snapshot"/"origin": "live"/')" \
+	"$(tar -xOf blind.tar rdmadiag-report/report/probe.json)" "its document is that of the live probe, with its host and what was not observed"
+like "$(tar -xOf blind.tar rdmadiag-report/report/probe.json)" "needs CAP_NET_ADMIN" "which is something"
 status_is 0 "-d takes another" "$RDMADIAG" probe --from stall.tar -d mlx5_1/1
 like "$output" "^  local  mlx5_1/1 " "which it is"
 is "$errors" "" "without more words"
