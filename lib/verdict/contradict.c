@@ -70,9 +70,18 @@ static const char *refutation_of(const struct judge *judge, const struct operati
 	return NULL;
 }
 
+/* By either adapter, before anything of it was carried out. */
+static bool is_refused(const struct operation *operation)
+{
+	enum { LOC_LEN = 1, LOC_QP_OP = 2, LOC_PROT = 4, REM_INV_REQ = 9, REM_ACCESS = 10 };
+	struct num status = status_of(operation);
+	return num_is(status, LOC_LEN) || num_is(status, LOC_QP_OP) || num_is(status, LOC_PROT) ||
+	       num_is(status, REM_INV_REQ) || num_is(status, REM_ACCESS);
+}
+
 static const char *contradiction_of(const struct judge *judge, const struct operation *operation)
 {
-	const struct endpoint_facts *local = &judge->evidence->local;
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
 	if (is_named_otherwise(operation))
 		return "number and name of its status are of two different ones";
 	if (is_backwards(operation))
@@ -93,6 +102,10 @@ static const char *contradiction_of(const struct judge *judge, const struct oper
 		return "it succeeded on a queue pair that is still in INIT";
 	if (is_success(operation) && text_is(local->qp_state, "RESET"))
 		return "it succeeded on a queue pair that is in RESET";
+	if (is_success(operation) && (text_is(remote->qp_state, "INIT") || text_is(remote->qp_state, "RESET")))
+		return "it succeeded, and the peer's queue pair is in a state in which none answers";
+	if (is_refused(operation) && payload_is_right(operation) && !num_is(operation->bytes, 0))
+		return "it was refused, and all of its payload is there";
 	return refutation_of(judge, operation);
 }
 

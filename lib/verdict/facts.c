@@ -169,7 +169,7 @@ static void sort_operation(struct judge *judge, uint32_t index)
 
 /* ---- set-up steps ---- */
 
-static bool is_teardown(const char *name)
+bool is_teardown(const char *name)
 {
 	static const char *const words[] = { "destroy", "dereg", "dealloc", "close", "disconnect", "free" };
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

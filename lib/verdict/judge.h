@@ -83,6 +83,7 @@ bool is_iwarp(const struct endpoint_facts *end);
 /* A completion of iWARP says that TCP has taken the bytes (RFC 5040, 5.5): this one did, and the target has nothing. */
 bool has_not_arrived(const struct judge *judge, const struct operation *operation);
 bool is_driver(const struct endpoint_facts *end, const char *prefix);
+bool is_teardown(const char *name);                  /* a step after the run: destroying, deregistering, closing */
 bool text_is(const char *text, const char *wanted);  /* false for NULL */
 bool text_has(const char *text, const char *part);   /* ignoring case; false for NULL */
 bool is_ready(const struct endpoint_facts *end);     /* QP seen in RTR or RTS */
@@ -210,6 +211,11 @@ bool is_longer(const struct operation *operation, struct num limit);
 /* The request is longer than `limit`, a limit of `whose`; false: it is not, or nobody knows. */
 bool tell_too_long(struct judge *judge, const struct operation *operation, struct num limit, const char *whose);
 void tell_failed(struct judge *judge, const struct operation *operation);
+/* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
+bool is_untranslated(const struct endpoint_facts *end, struct num status);
+/* rules_lag.c: the first member over which wrong bytes arrived; NULL: none. */
+const struct lag_member *corrupting_member(const struct judge *judge);
+bool judge_member(struct judge *judge); /* one that failed, while the requests themselves did not */
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
         layer_set base); /* rules_loss.c */
 bool judge_port_down(struct judge *judge, enum outcome outcome);

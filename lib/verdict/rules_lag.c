@@ -68,3 +68,32 @@ bool rule_members(struct judge *judge)
 	        judge, "look at cable, module and switch port of that member, and take it out of the bond until then");
 	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
 }
+
+static bool corrupts(const struct lag_member *member)
+{
+	return member->payload_verified == FLAG_NO && !(member->wc_status.known && member->wc_status.value) &&
+	       member->completed.known && member->completed.value > 0;
+}
+
+const struct lag_member *corrupting_member(const struct judge *judge)
+{
+	return find(judge, corrupts);
+}
+
+static bool fails(const struct lag_member *member)
+{
+	return (member->wc_status.known && member->wc_status.value) || member->timed_out == FLAG_YES;
+}
+
+bool judge_member(struct judge *judge)
+{
+	const struct lag_member *bad = find(judge, fails);
+	if (!bad)
+		return false;
+	const struct wc_explanation *known = bad->wc_status.known ? explain_wc(bad->wc_status.value) : NULL;
+	tell_members(judge);
+	summarize(judge, "it worked, and requests over member %" PRId64 " of the LAG fail", bad->port.value);
+	next_step(judge, "run the probe over that member alone, and compare keys and rights of its queue pair");
+	return undetermined(judge, OUTCOME_DEGRADED,
+	        known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL));
+}

@@ -9,8 +9,11 @@
 
 bool rule_corrupt(struct judge *judge)
 {
-	if (!judge->wrong)
+	const struct lag_member *member = judge->wrong ? NULL : corrupting_member(judge);
+	if (!judge->wrong && !member)
 		return false;
+	if (member)
+		because(judge, "wrong bytes arrived over member %" PRId64 " of the LAG", member->port.value);
 	because(judge, "an operation succeeded, and the bytes in the target's memory are not those that were sent");
 	if (judge->failed)
 		because(judge, "another operation failed as well; wrong data outweighs it");
@@ -23,7 +26,7 @@ bool rule_corrupt(struct judge *judge)
 	                 "on both hosts");
 	layer_set set = L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE);
 	/* The library copied them into the request. */
-	if (judge->wrong->is_inline == FLAG_YES)
+	if (judge->wrong && judge->wrong->is_inline == FLAG_YES)
 		set |= L(PROVIDER);
 	return undetermined(judge, OUTCOME_CORRUPT, set);
 }
@@ -301,9 +304,9 @@ bool rule_degraded(struct judge *judge)
 		return true;
 	tell_events(judge);
 	tell_counters(judge);
-	bool degraded = judge_error_event(judge) || judge_not_ready(judge) || judge_retried(judge) ||
-	                judge_late(judge) || judge_flap(judge) || judge_surplus(judge) || judge_slow(judge) ||
-	                judge_port_is_down(judge);
+	bool degraded = judge_error_event(judge) || judge_member(judge) || judge_not_ready(judge) ||
+	                judge_retried(judge) || judge_late(judge) || judge_flap(judge) || judge_surplus(judge) ||
+	                judge_slow(judge) || judge_port_is_down(judge);
 	if (degraded)
 		tell_gaps(judge, judge->evidence->operations.items[0]);
 	return degraded;

@@ -406,6 +406,12 @@ bool rule_stuck(struct judge *judge)
 	bool done = judge->posted && judge->succeeded == judge->posted;
 	if (done && judge->wrong)
 		return false;
+	/* The first error wins. */
+	if (judge->failed && is_teardown(stuck->step)) {
+		because(judge, "afterwards %s did not return before the deadline", stuck->step);
+		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
+		return false;
+	}
 	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
 	because(judge, "%s had not returned when the deadline came", stuck->step);
 	if (text_is(stuck->step, "rdma_connect")) {

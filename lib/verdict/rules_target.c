@@ -35,6 +35,18 @@ static layer_set without_us(const struct judge *judge, const struct peer_report 
 	return unanswered && !waits && is_ready(&judge->evidence->local) ? set & ~L(APPLICATION) : set;
 }
 
+/* What broke on this side may be what the peer waited for. */
+static layer_set broken_here(const struct judge *judge)
+{
+	static const char *const events[] = { "DEVICE_FATAL", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR", "CQ_ERR",
+		"SRQ_ERR", "WQ_FATAL", "PORT_ERR", "LID_CHANGE", "PKEY_CHANGE" };
+	layer_set set = 0;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (own_event(judge, SIDE_LOCAL, events[i]))
+			set |= explain_event(events[i])->text.layers;
+	return set;
+}
+
 static void tell_arrivals(struct judge *judge)
 {
 	struct num received = counter_growth(judge, SIDE_LOCAL, "rcvd_pkts", NULL);
@@ -73,8 +85,8 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 		because(judge, "the peer says that its %s got no completion", request);
 		summarize(judge, "the peer's operation stalled");
 		tell_arrivals(judge);
-		return undetermined(
-		        judge, OUTCOME_STALLED, without_us(judge, report, mirrored(WHOLE_PATH | L(APPLICATION))));
+		return undetermined(judge, OUTCOME_STALLED,
+		        without_us(judge, report, mirrored(WHOLE_PATH | L(APPLICATION))) | broken_here(judge));
 	}
 	const struct wc_explanation *known = explain_wc(report->wc_status.value);
 	because(judge, "the peer says that its %s completed with status %" PRId64 " (%s)", request,
@@ -87,7 +99,9 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 	if (judge_port_down(judge, OUTCOME_FAILED))
 		return true;
 	layer_set set = known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
-	return undetermined(judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)));
+	if (is_untranslated(&judge->evidence->remote, report->wc_status))
+		set |= WHOLE_PATH | L(APPLICATION);
+	return undetermined(judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)) | broken_here(judge));
 }
 
 bool rule_reported(struct judge *judge)

@@ -140,6 +140,8 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 	}
 	if (is_software(local))
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(KERNEL));
+	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
+		return undetermined(judge, OUTCOME_FAILED, base);
 	if (judge->request->drill && !operation->lkey.known)
 		return undetermined(judge, OUTCOME_FAILED, base & ~L(KERNEL));
 	because(judge, operation->lkey.known ? "the local key in the request is that of the buffer"
@@ -260,11 +262,9 @@ static layer_set broken_here(const struct judge *judge, const struct operation *
 }
 
 /* irdma gave this status to every error that it could not translate, exceeded retries among them. */
-static bool is_untranslated(const struct judge *judge, const struct operation *operation)
+bool is_untranslated(const struct endpoint_facts *end, struct num status)
 {
-	const struct endpoint_facts *local = &judge->evidence->local;
-	return num_is(status_of(operation), WC_FATAL) &&
-	       (!local->driver || is_driver(local, "irdma") || is_driver(local, "i40iw"));
+	return num_is(status, WC_FATAL) && (!end->driver || is_driver(end, "irdma") || is_driver(end, "i40iw"));
 }
 
 static bool judge_status(struct judge *judge, const struct operation *operation, layer_set base)
@@ -308,7 +308,7 @@ bool rule_failed(struct judge *judge)
 		tell_gaps(judge, operation);
 	/* A status that is not of this list may come from anywhere on the path. */
 	layer_set base = known ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
-	if (is_untranslated(judge, operation))
+	if (is_untranslated(&judge->evidence->local, status_of(operation)))
 		base |= WHOLE_PATH | L(APPLICATION);
 	return judge_status(judge, operation, base | broken_here(judge, operation));
 }
