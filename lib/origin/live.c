@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,8 +157,13 @@ static void *list_devices(void *data)
 static void live_expect_verbs(struct origin *origin)
 {
 	struct live *self = live(origin);
-	if (!self->devices && !self->listing)
-		self->listing = !pthread_create(&self->lister, NULL, list_devices, self);
+	if (self->devices || self->listing)
+		return;
+	/* A heap of the thread's own would grow by a page at a time, an mprotect(2) each, while the other maps memory. */
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 1);
+#endif
+	self->listing = !pthread_create(&self->lister, NULL, list_devices, self);
 }
 
 static void wait_for_list(struct live *self)
