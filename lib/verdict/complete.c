@@ -67,8 +67,38 @@ static const char *driver_by_counters(const struct evidence *evidence, int side)
 	return NULL;
 }
 
+/*
+ * States as other programs spell them: "IBV_QPS_RTS", "4: ACTIVE", "Active". A word that is none of `names` stays as
+ * it is, and no rule knows it.
+ */
+static const char *state_word(const char *state, const char *prefix, const char *const *names)
+{
+	if (!state)
+		return NULL;
+	const char *word = state + strspn(state, "0123456789: ");
+	if (!strncasecmp(word, "IBV_", 4))
+		word += 4;
+	if (!strncasecmp(word, prefix, strlen(prefix)))
+		word += strlen(prefix);
+	for (; *names; names++)
+		if (!strcasecmp(word, *names))
+			return *names;
+	return state;
+}
+
+static void complete_states(struct endpoint_facts *end)
+{
+	static const char *const qp[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR", NULL };
+	static const char *const port[] = { "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", NULL };
+	end->qp_state = state_word(end->qp_state, "QPS_", qp);
+	end->qp_state_first = state_word(end->qp_state_first, "QPS_", qp);
+	end->port_state = state_word(end->port_state, "PORT_", port);
+	end->port_state_after = state_word(end->port_state_after, "PORT_", port);
+}
+
 static void complete_end(struct endpoint_facts *end, int side, const struct evidence *evidence)
 {
+	complete_states(end);
 	if (!end->driver && side == SIDE_LOCAL)
 		end->driver = driver_by_observer(&evidence->observers);
 	if (!end->driver)

@@ -50,7 +50,7 @@ bool is_not_ready(const struct endpoint_facts *end)
 bool is_port_down(const struct endpoint_facts *end)
 {
 	const char *state = end->port_state_after ? end->port_state_after : end->port_state;
-	return state && strcmp(state, "ACTIVE") != 0 && strcmp(state, "ACTIVE_DEFER") != 0;
+	return text_is(state, "DOWN") || text_is(state, "INIT") || text_is(state, "ARMED");
 }
 
 struct num status_of(const struct operation *operation)
@@ -251,7 +251,8 @@ void judge_facts(struct judge *judge, const struct completed *whole)
 bool reached(const struct judge *judge, int side, const char *state)
 {
 	list_each(transition, &judge->evidence->transitions)
-		if (transition->side == side && text_is(transition->to, state) && num_is(transition->error, 0))
+		if (transition->side == side && text_is(explain_step(transition->to), state) &&
+		        num_is(transition->error, 0))
 			return true;
 	return false;
 }
@@ -259,7 +260,7 @@ bool reached(const struct judge *judge, int side, const char *state)
 bool tried(const struct judge *judge, int side, const char *state)
 {
 	list_each(transition, &judge->evidence->transitions)
-		if (transition->side == side && text_is(transition->to, state))
+		if (transition->side == side && text_is(explain_step(transition->to), state))
 			return true;
 	return false;
 }
