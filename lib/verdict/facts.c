@@ -117,7 +117,7 @@ static void keep_first(const struct operation **first, const struct operation *o
 static bool is_covered(const struct judge *judge, uint32_t index)
 {
 	const struct operation *operation = judge->evidence->operations.items[index];
-	for (uint32_t i = index + 1; i < judge->evidence->operations.count; i++) {
+	for (uint32_t i = index + 1; i < judge->successes_end; i++) {
 		const struct operation *later = judge->evidence->operations.items[i];
 		bool same = !later->qpn.known || !operation->qpn.known || later->qpn.value == operation->qpn.value;
 		if (same && is_success(later))
@@ -235,6 +235,9 @@ static void find_earlier_flush(struct judge *judge)
 
 void judge_facts(struct judge *judge, const struct completed *whole)
 {
+	for (uint32_t i = 0; i < judge->evidence->operations.count; i++)
+		if (is_success(judge->evidence->operations.items[i]))
+			judge->successes_end = i + 1;
 	for (uint32_t i = 0; i < judge->evidence->operations.count; i++)
 		sort_operation(judge, i);
 	find_earlier_flush(judge);

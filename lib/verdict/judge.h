@@ -49,6 +49,7 @@ struct judge {
 	const struct operation *wrong;   /* the first that succeeded with wrong bytes */
 	const struct operation *earlier; /* a flush of another queue pair, long before `failed`; NULL: none */
 	uint32_t posted, succeeded, verified;
+	uint32_t successes_end; /* behind the last that succeeded in the list; 0: none did */
 	struct failed_step step;
 	const struct control_step *control; /* the first step of the control connection that failed */
 	/* contradict.c: NULL where the record does not contradict itself */

@@ -78,7 +78,7 @@ static bool is_done_before(const struct operation *operation, struct num when)
 static bool is_covered_before(const struct judge *judge, uint32_t index, struct num when)
 {
 	const struct operation *operation = judge->evidence->operations.items[index];
-	for (uint32_t i = index + 1; i < judge->evidence->operations.count; i++) {
+	for (uint32_t i = index + 1; i < judge->successes_end; i++) {
 		const struct operation *later = judge->evidence->operations.items[i];
 		if (!both_differ(later->qpn, operation->qpn) && is_success(later) && is_done_before(later, when))
 			return true;
