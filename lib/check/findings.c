@@ -111,6 +111,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "link-flaps", SEVERITY_INFO, "the carrier of a netdev went away several times", NULL },
 	{ "link-problem", SEVERITY_WARNING, "the driver says why a netdev that is up has no link", NULL },
 	{ "port-error-counters", SEVERITY_INFO, "error counters of an RDMA port are not zero", NULL },
+	{ "roce-port-filtered", SEVERITY_WARNING,
+	        "a packet filter of the host drops RoCE v2 (UDP port 4791) of a device without hardware", NULL },
 	{ "qos-traffic-not-lossless", SEVERITY_WARNING,
 	        "the known traffic class of a port goes to a priority without flow control, while others have it",
 	        NULL },

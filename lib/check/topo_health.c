@@ -203,6 +203,41 @@ static void check_reporter(const struct reporter_health *reporter, struct report
 	report_advice(finding, "devlink health diagnose and devlink health dump show say more.");
 }
 
+/* ---- packet filters ---- */
+
+/* The devices whose packets pass the host's filters, up to some. */
+static const char *soft_roce_devices(const struct host *host, struct arena *arena)
+{
+	enum { SHOWN = 4 };
+	const char *names = "";
+	uint32_t count = 0;
+	list_each(device, &host->devices)
+		if (device->driver && !strcmp(device->driver, "rdma_rxe") && count++ < SHOWN)
+			names = arena_printf(arena, "%s%s%s", names, *names ? ", " : "", device->name);
+	return count > SHOWN ? arena_printf(arena, "%s and %u more", names, count - SHOWN) : names;
+}
+
+static void check_filters(const struct host *host, struct report *report)
+{
+	const struct filter_answer *filters = &host->health->filters;
+	if (!filters->rules.count)
+		return;
+	const struct filter_rule *first = filters->rules.items[0];
+	const char *so_far =
+	        first->packets.known ? arena_printf(report->arena, ", %" PRId64 " so far", first->packets.value) : "";
+	struct finding *finding = check_add(report, "roce-port-filtered", "host",
+	        "%s drops packets of UDP port 4791%s; those of %s pass it, and get no answer where it matches",
+	        first->name ? first->name : "a rule", so_far ? so_far : "", soft_roce_devices(host, report->arena));
+	list_each(rule, &filters->rules) {
+		if (rule->packets.known)
+			report_evidence(report, finding, "nftables", rule->name, "%" PRId64 " packet%s dropped",
+			        rule->packets.value, plural(rule->packets.value));
+		else
+			report_evidence(report, finding, "nftables", rule->name, "without a counter");
+	}
+	report_advice(finding, "nft -a list ruleset shows it; take it away where it is not meant.");
+}
+
 void check_health(const struct host *host, struct report *report)
 {
 	const struct health *health = host->health;
@@ -217,4 +252,5 @@ void check_health(const struct host *host, struct report *report)
 		check_port(port, report);
 	list_each(reporter, &health->reporters)
 		check_reporter(reporter, report);
+	check_filters(host, report);
 }

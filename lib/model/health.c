@@ -122,10 +122,23 @@ static const struct field function_fields[] = {
 };
 static RECORD(function_record, function_interrupts, function_fields);
 
+static const struct field filter_rule_fields[] = {
+	FIELD(TEXT, struct filter_rule, name, "nft FAMILY TABLE CHAIN rule HANDLE"),
+	FIELD(NUMBER, struct filter_rule, packets, "packets that it dropped, null: it has no counter"),
+};
+static RECORD(filter_rule_record, filter_rule, filter_rule_fields);
+
+static const struct field filter_answer_fields[] = {
+	FIELD_OF(RECORDS, struct filter_answer, rules, filter_rule_record, "rules that drop packets of UDP port 4791"),
+};
+RECORD(filter_answer_record, filter_answer, filter_answer_fields);
+
 static const struct field health_fields[] = {
 	FIELD_OF(RECORDS, struct health, netdevs, netdev_record, "netdevs on PCI functions"),
 	FIELD_OF(RECORDS, struct health, ports, port_record, "RDMA ports"),
 	FIELD_OF(RECORDS, struct health, reporters, reporter_record, "devlink health reporters"),
 	FIELD_OF(RECORDS, struct health, functions, function_record, "interrupts by PCI function"),
+	FIELD_OF(INLINE, struct health, filters, filter_answer_record,
+	        "packet filters that software devices pass (soft-RoCE); asked for where there is one"),
 };
 RECORD(health_record, health, health_fields);

@@ -114,16 +114,30 @@ struct function_interrupts {
 	const struct pci_function *pci; /* not in the document */
 };
 
+/* ---- packet filters ---- */
+
+/* A rule that drops packets of UDP port 4791, RoCE v2. */
+struct filter_rule {
+	const char *name;   /* nft FAMILY TABLE CHAIN rule HANDLE */
+	struct num packets; /* that it dropped; unknown: it has no counter */
+};
+
+/* What was asked for them; a snapshot records it. */
+struct filter_answer {
+	LIST(struct filter_rule) rules;
+};
+
 struct health {
 	LIST(struct netdev_health) netdevs;
 	LIST(struct port_health) ports;
 	LIST(struct reporter_health) reporters;
 	LIST(struct function_interrupts) functions;
+	struct filter_answer filters; /* where a software device sends and receives through the network stack */
 };
 
 /* The value of a counter; unknown where it is not there. */
 struct num health_counter_value(const struct health_counter *const *items, uint32_t count, const char *name);
 
-extern const struct record health_record;
+extern const struct record health_record, filter_answer_record;
 
 #endif

@@ -18,12 +18,14 @@
 #define SNAPSHOT_CUDA "cuda.json"
 #define SNAPSHOT_HWLOC "hwloc.json"
 #define SNAPSHOT_SETTINGS "settings.json"
+#define SNAPSHOT_FILTERS "filters.json"
 #define SNAPSHOT_HOST "host.json"
 #define SNAPSHOT_VERBS "verbs"
 #define SNAPSHOT_NETLINK "netlink"
 #define SNAPSHOT_MAD "umad"
 
-/* In verbs/DEVICE.json, cuda.json and hwloc.json, where there was no answer: an object with "errno" and "text". */
+/* In verbs/DEVICE.json, cuda.json, hwloc.json and filters.json, where there was no answer: an object with "errno" and
+ * "text". */
 #define SNAPSHOT_FAILURE "error"
 
 enum {

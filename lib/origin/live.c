@@ -8,6 +8,7 @@
 #include "origin/umad.h"
 #include "source/cuda.h"
 #include "source/hwloc.h"
+#include "source/nft.h"
 #include "source/process.h"
 #include "source/verbs_live.h"
 
@@ -186,6 +187,12 @@ static int live_packages(struct origin *origin, struct arena *arena, struct pack
 	return hwloc_read_packages(arena, packages, error);
 }
 
+static int live_filters(struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error)
+{
+	(void)origin;
+	return nft_read_drops(arena, answer, error);
+}
+
 static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
 	(void)origin;
@@ -242,6 +249,7 @@ static const struct origin_ops live_ops = {
 	.process = live_process,
 	.settings = live_settings,
 	.cuda = live_cuda,
+	.filters = live_filters,
 	.host = live_host,
 	.close = live_close,
 };

@@ -348,6 +348,20 @@ int origin_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *
 	return result;
 }
 
+int origin_filters(struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error)
+{
+	int result = announce(origin, WATCH_NETLINK, "the rules of packet filters");
+	if (result) {
+		error_say(error, result, "packet filters did not answer by the deadline");
+	} else {
+		result = origin->ops->filters(origin, arena, answer, error);
+		conclude(origin);
+	}
+	if (origin->recorder)
+		recorder_filters(origin->recorder, answer, error);
+	return result;
+}
+
 int origin_settings(struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error)
 {
 	int result = origin->ops->settings(origin, arena, settings, error);

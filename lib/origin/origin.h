@@ -20,6 +20,7 @@
  *	process.json               struct process_facts of the capturing process
  *	cuda.json                  struct cuda_answer, where libcuda was asked; "error" as of a device
  *	hwloc.json                 struct package_answer, where hwloc was asked; "error" as of a device
+ *	filters.json               struct filter_answer, where it was asked for; "error" as of a device
  *	settings.json              struct gid_settings of the capturing process
  *	host.json                  struct host_facts
  *	errors                     lines "ERRNO PATH": reading, listing or asking PATH answers that positive errno, whatever
@@ -56,6 +57,7 @@
 struct origin;
 struct process_facts;
 struct cuda_answer;
+struct filter_answer;
 struct gid_settings;
 struct host_facts;
 struct package_list;
@@ -152,6 +154,8 @@ int origin_verbs(struct origin *origin, struct arena *arena, const char *device,
         struct verbs_answer *answer, struct error *error);
 /* The packages that hwloc finds on this host (source/hwloc.h), or the recorded answer; -EOPNOTSUPP: there is none. */
 int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error);
+/* Rules that drop packets of RoCE v2 (source/nft.h), or the recorded answer. 0 or negative errno with `error`. */
+int origin_filters(struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error);
 /* These three: -ENOENT where the snapshot does not have it; `error` may be NULL. */
 int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error);
 int origin_host(struct origin *origin, struct arena *arena, struct host_facts *facts, struct error *error);

@@ -28,6 +28,7 @@ struct origin_ops {
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error);
 	int (*settings)(struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error);
 	int (*cuda)(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error);
+	int (*filters)(struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error);
 	int (*host)(struct origin *origin, struct arena *arena, struct host_facts *facts, struct error *error);
 	int (*packages)(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error);
 	int (*damage)(const struct origin *origin, struct error *error); /* NULL: there is none */
@@ -50,10 +51,11 @@ void recorder_realpath(struct recorder *recorder, const char *path, const char *
 void recorder_access(struct recorder *recorder, const char *path, int error);
 void recorder_netlink(struct recorder *recorder, int protocol, const struct nl_request *requests, size_t count);
 void recorder_mad(struct recorder *recorder, const struct mad_request *request, int error);
-/* Of these three `error` is read where its code is not 0; its text is recorded too. */
+/* Of these four `error` is read where its code is not 0; its text is recorded too. */
 void recorder_verbs(
         struct recorder *recorder, const char *device, const struct verbs_answer *answer, const struct error *error);
 void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer, const struct error *error);
+void recorder_filters(struct recorder *recorder, const struct filter_answer *answer, const struct error *error);
 void recorder_packages(struct recorder *recorder, const struct package_list *packages, const struct error *error);
 void recorder_process(struct recorder *recorder, const struct process_facts *facts);
 void recorder_settings(struct recorder *recorder, const struct gid_settings *settings);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "model/gid.h"
 #include "model/gpu.h"
+#include "model/health.h"
 #include "model/host.h"
 #include "origin/format.h"
 #include "origin/private.h"
@@ -391,6 +392,11 @@ static void write_answer(struct recorder *recorder, const char *path, const stru
 void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer, const struct error *error)
 {
 	write_answer(recorder, SNAPSHOT_CUDA, &cuda_record, answer, error);
+}
+
+void recorder_filters(struct recorder *recorder, const struct filter_answer *answer, const struct error *error)
+{
+	write_answer(recorder, SNAPSHOT_FILTERS, &filter_answer_record, answer, error);
 }
 
 void recorder_packages(struct recorder *recorder, const struct package_list *packages, const struct error *error)

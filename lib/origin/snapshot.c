@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "model/gid.h"
 #include "model/gpu.h"
+#include "model/health.h"
 #include "model/host.h"
 #include "origin/directory.h"
 #include "origin/format.h"
@@ -287,6 +288,17 @@ static int snapshot_cuda(struct origin *origin, struct arena *arena, struct cuda
 	return result ? result : recorded_failure(root, "libcuda", error);
 }
 
+static int snapshot_filters(
+        struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error)
+{
+	autocall(put_json) json_object *root = NULL;
+	int result =
+	        read_record(snapshot(origin), SNAPSHOT_FILTERS, &filter_answer_record, arena, answer, &root, error);
+	if (result == -ENOENT)
+		return error_say(error, result, "the snapshot holds no rules of packet filters");
+	return result ? result : recorded_failure(root, "packet filters", error);
+}
+
 static int snapshot_packages(
         struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error)
 {
@@ -340,6 +352,7 @@ static const struct origin_ops snapshot_ops = {
 	.netlink = snapshot_netlink,
 	.mad = snapshot_mad,
 	.verbs = snapshot_verbs,
+	.filters = snapshot_filters,
 	.packages = snapshot_packages,
 	.process = snapshot_process,
 	.settings = snapshot_settings,

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "origin/netlink.h"
+#include "source/nft.h"
 #include "source/nl_attr.h"
 
 #include <arpa/inet.h>
@@ -19,8 +20,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { ROCE_PORT = 4791 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct filter_text *out, const char *format, ...)
 {
@@ -52,33 +51,9 @@ __attribute__((format(printf, 3, 4))) static void keep_count(
 
 /* ---- nftables (linux/netfilter/nf_tables.h) ---- */
 
-static const char *family_name(const struct nlmsghdr *message)
-{
-	const struct nfgenmsg *head = mnl_nlmsg_get_payload(message);
-	switch (head->nfgen_family) {
-	case NFPROTO_INET:
-		return "inet";
-	case NFPROTO_IPV4:
-		return "ip";
-	case NFPROTO_IPV6:
-		return "ip6";
-	case NFPROTO_NETDEV:
-		return "netdev";
-	case NFPROTO_BRIDGE:
-		return "bridge";
-	default:
-		return "?";
-	}
-}
-
 static uint32_t big_endian(const struct nlattr *attribute)
 {
 	return ntohl((uint32_t)nl_u32(attribute).value);
-}
-
-static const char *text_of(const struct nlattr *attribute)
-{
-	return attribute && !mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) ? mnl_attr_get_str(attribute) : "?";
 }
 
 static int take_chain(const struct nlmsghdr *message, void *out)
@@ -91,8 +66,8 @@ static int take_chain(const struct nlmsghdr *message, void *out)
 	bool drops = nl_u32(table[NFTA_CHAIN_POLICY]).known && big_endian(table[NFTA_CHAIN_POLICY]) == NF_DROP;
 	bool forwards = hook[NFTA_HOOK_HOOKNUM] && big_endian(hook[NFTA_HOOK_HOOKNUM]) == NF_INET_FORWARD;
 	if (drops && !forwards)
-		say(out, "nft %s %s %s: policy drop", family_name(message), text_of(table[NFTA_CHAIN_TABLE]),
-		        text_of(table[NFTA_CHAIN_NAME]));
+		say(out, "nft %s %s %s: policy drop", nft_family_name(message), nft_text(table[NFTA_CHAIN_TABLE]),
+		        nft_text(table[NFTA_CHAIN_NAME]));
 	return 0;
 }
 
@@ -101,83 +76,17 @@ int filters_parse_chains(const void *data, size_t length, struct filter_text *ou
 	return nl_each_message(data, length, take_chain, out);
 }
 
-/* What the expressions of one rule say. */
-struct rule_facts {
-	bool drops;
-	bool names_port;    /* compares two bytes with the port of RoCE v2 */
-	struct num packets; /* that passed all of its matches; unknown: it has no counter behind them */
-};
-
-static struct num packets_of(const struct nlattr *data)
-{
-	const struct nlattr *counter[NFTA_COUNTER_PACKETS + 1];
-	uint64_t packets;
-	nl_nested(data, counter, NFTA_COUNTER_PACKETS);
-	if (nl_u64(counter[NFTA_COUNTER_PACKETS], &packets))
-		return (struct num){ 0 };
-	return num((int64_t)(be64toh(packets) & INT64_MAX));
-}
-
-static bool is_drop(const struct nlattr *data)
-{
-	const struct nlattr *immediate[NFTA_IMMEDIATE_DATA + 1], *value[NFTA_DATA_VERDICT + 1],
-	        *verdict[NFTA_VERDICT_CODE + 1];
-	nl_nested(data, immediate, NFTA_IMMEDIATE_DATA);
-	nl_nested(immediate[NFTA_IMMEDIATE_DATA], value, NFTA_DATA_VERDICT);
-	nl_nested(value[NFTA_DATA_VERDICT], verdict, NFTA_VERDICT_CODE);
-	return nl_u32(verdict[NFTA_VERDICT_CODE]).known && big_endian(verdict[NFTA_VERDICT_CODE]) == NF_DROP;
-}
-
-static bool compares_port(const struct nlattr *data)
-{
-	const struct nlattr *compare[NFTA_CMP_DATA + 1], *value[NFTA_DATA_VALUE + 1];
-	nl_nested(data, compare, NFTA_CMP_DATA);
-	nl_nested(compare[NFTA_CMP_DATA], value, NFTA_DATA_VALUE);
-	const struct nlattr *bytes = value[NFTA_DATA_VALUE];
-	const uint16_t port = htons(ROCE_PORT);
-	return bytes && mnl_attr_get_payload_len(bytes) == sizeof(port) &&
-	       !memcmp(mnl_attr_get_payload(bytes), &port, sizeof(port));
-}
-
-static int take_expression(const struct nlattr *element, void *data)
-{
-	const struct nlattr *table[NFTA_EXPR_DATA + 1];
-	struct rule_facts *facts = data;
-	nl_nested(element, table, NFTA_EXPR_DATA);
-	const char *name = text_of(table[NFTA_EXPR_NAME]);
-	if (!strcmp(name, "immediate"))
-		facts->drops |= is_drop(table[NFTA_EXPR_DATA]);
-	else if (!strcmp(name, "reject"))
-		facts->drops = true;
-	else if (!strcmp(name, "counter"))
-		facts->packets = packets_of(table[NFTA_EXPR_DATA]);
-	else
-		facts->packets = (struct num){ 0 }; /* what was counted may not match this */
-	if (!strcmp(name, "cmp"))
-		facts->names_port |= compares_port(table[NFTA_EXPR_DATA]);
-	return MNL_CB_OK;
-}
-
 static int take_rule(const struct nlmsghdr *message, void *out)
 {
-	const struct nlattr *table[NFTA_RULE_EXPRESSIONS + 1];
-	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct nfgenmsg))
-		return -EBADMSG;
-	nl_attributes(message, sizeof(struct nfgenmsg), table, NFTA_RULE_EXPRESSIONS);
-	struct rule_facts facts = { 0 };
-	if (table[NFTA_RULE_EXPRESSIONS])
-		mnl_attr_parse_nested(table[NFTA_RULE_EXPRESSIONS], take_expression, &facts);
-	if (facts.drops)
-		say(out, "nft %s %s %s: a rule drops%s%s", family_name(message), text_of(table[NFTA_RULE_TABLE]),
-		        text_of(table[NFTA_RULE_CHAIN]), facts.names_port ? " UDP port 4791" : "",
-		        facts.packets.known ? "" : ", without a counter");
-	uint64_t handle = 0;
-	if (table[NFTA_RULE_HANDLE])
-		nl_u64(table[NFTA_RULE_HANDLE], &handle);
-	if (facts.drops && facts.packets.known)
-		keep_count(out, facts.packets.value, "nft %s %.32s %.32s rule %" PRIu64 "%s", family_name(message),
-		        text_of(table[NFTA_RULE_TABLE]), text_of(table[NFTA_RULE_CHAIN]), be64toh(handle),
-		        facts.names_port ? " (UDP 4791)" : "");
+	struct nft_rule rule;
+	int result = nft_rule_parse(message, &rule);
+	if (result || !rule.drops)
+		return result;
+	say(out, "nft %s %s %s: a rule drops%s%s", rule.family, rule.table, rule.chain,
+	        rule.names_port ? " UDP port 4791" : "", rule.packets.known ? "" : ", without a counter");
+	if (rule.packets.known)
+		keep_count(out, rule.packets.value, "nft %s %.32s %.32s rule %" PRIu64 "%s", rule.family, rule.table,
+		        rule.chain, rule.handle, rule.names_port ? " (UDP 4791)" : "");
 	return 0;
 }
 
@@ -233,7 +142,7 @@ static int take_qdisc(const struct nlmsghdr *message, void *data)
 		return -EBADMSG;
 	const struct tcmsg *head = mnl_nlmsg_get_payload(message);
 	nl_attributes(message, sizeof(*head), table, TCA_STATS);
-	const char *kind = text_of(table[TCA_KIND]);
+	const char *kind = nft_text(table[TCA_KIND]);
 	if (head->tcm_ifindex != search->ifindex || is_plain(kind))
 		return 0;
 	/* The share is scaled to the whole range of 32 bits. */
@@ -262,37 +171,14 @@ static void close_socket(struct nl_socket *socket)
 	nl_socket_close(socket);
 }
 
-static struct nlmsghdr *put_dump(char *buffer, int type, size_t head)
-{
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	message->nlmsg_type = (uint16_t)type;
-	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	mnl_nlmsg_put_extra_header(message, head);
-	return message;
-}
-
-static bool is_absent(int error)
-{
-	return error == -EOPNOTSUPP || error == -EPROTONOSUPPORT || error == -EINVAL || error == -ENOENT;
-}
-
-/* 0, also where the kernel has no nftables. */
 static int look_at_nftables(struct filter_text *out)
 {
-	struct nl_socket socket __attribute__((cleanup(close_socket))) = NL_SOCKET_CLOSED;
-	_Alignas(struct nlmsghdr) char chains[64], rules[64];
-	int subsystem = NFNL_SUBSYS_NFTABLES << 8;
-	struct nl_request requests[] = {
-		{ .name = "chain", .message = put_dump(chains, subsystem | NFT_MSG_GETCHAIN, sizeof(struct nfgenmsg)) },
-		{ .name = "rule", .message = put_dump(rules, subsystem | NFT_MSG_GETRULE, sizeof(struct nfgenmsg)) },
-	};
-	int result = nl_exchange(&socket, NETLINK_NETFILTER, requests, ARRAY_SIZE(requests));
-	for (size_t i = 0; i < ARRAY_SIZE(requests) && !result; i++)
-		result = requests[i].error;
-	result = result ? result : filters_parse_chains(requests[0].reply, requests[0].length, out);
-	result = result ? result : filters_parse_rules(requests[1].reply, requests[1].length, out);
-	nl_requests_free(requests, ARRAY_SIZE(requests));
-	return is_absent(result) ? 0 : result;
+	struct nl_request requests[NFT_DUMPS];
+	int result = nft_dump(requests);
+	result = result ? result : filters_parse_chains(requests[NFT_CHAINS].reply, requests[NFT_CHAINS].length, out);
+	result = result ? result : filters_parse_rules(requests[NFT_RULES].reply, requests[NFT_RULES].length, out);
+	nl_requests_free(requests, NFT_DUMPS);
+	return result == -EOPNOTSUPP ? 0 : result;
 }
 
 static int look_at_qdiscs(const char *netdev, struct filter_text *out)
@@ -300,8 +186,10 @@ static int look_at_qdiscs(const char *netdev, struct filter_text *out)
 	struct nl_socket socket __attribute__((cleanup(close_socket))) = NL_SOCKET_CLOSED;
 	_Alignas(struct nlmsghdr) char buffer[64];
 	unsigned int ifindex = if_nametoindex(netdev);
-	struct nl_request request = { .name = "qdisc",
-		.message = put_dump(buffer, RTM_GETQDISC, sizeof(struct tcmsg)) };
+	struct nl_request request = { .name = "qdisc", .message = mnl_nlmsg_put_header(buffer) };
+	request.message->nlmsg_type = RTM_GETQDISC;
+	request.message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	mnl_nlmsg_put_extra_header(request.message, sizeof(struct tcmsg));
 	if (!ifindex)
 		return 0;
 	int result = nl_exchange(&socket, NETLINK_ROUTE, &request, 1);

@@ -202,6 +202,13 @@ void health_print(const struct host *host, FILE *stream)
 	if (health->reporters.count)
 		fprintf(stream, "%u devlink health reporter%s\n", health->reporters.count,
 		        plural(health->reporters.count));
+	list_each(rule, &health->filters.rules) {
+		fprintf(stream, "%s: drops UDP port 4791", rule->name ? rule->name : "a rule");
+		if (rule->packets.known)
+			fprintf(stream, ", %" PRId64 " packet%s so far", rule->packets.value,
+			        plural(rule->packets.value));
+		fputc('\n', stream);
+	}
 	list_each(device, &host->devices)
 		if (!has_line(host, device))
 			print_nothing(host, device, stream);

@@ -144,6 +144,25 @@ static int read_port(
 	return 0;
 }
 
+/* ---- packet filters ---- */
+
+/* Adapters that put packets on the wire themselves pass none of them; siw has TCP connections. */
+static bool has_soft_roce(const struct host *host)
+{
+	list_each(device, &host->devices)
+		if (device->driver && !strcmp(device->driver, "rdma_rxe"))
+			return true;
+	return false;
+}
+
+static void read_filters(struct origin *origin, struct host *host)
+{
+	struct error error = { 0 };
+	int result = origin_filters(origin, host->arena, &host->health->filters, &error);
+	if (result)
+		report_missing(&host->report, "filters", "host", result, "%s", error.text);
+}
+
 /* ---- all ---- */
 
 int health_read(struct origin *origin, struct host *host)
@@ -157,6 +176,8 @@ int health_read(struct origin *origin, struct host *host)
 			if (!result)
 				result = read_port(origin, host, device, port);
 	origin_about(origin, "host");
+	if (has_soft_roce(host))
+		read_filters(origin, host);
 	int failed = devlink_read(origin, host->arena, host->health);
 	if (failed && failed != -ENOENT)
 		report_missing(&host->report, "reporters", "host", failed, "devlink: %s", strerror(-failed));

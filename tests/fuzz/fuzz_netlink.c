@@ -9,6 +9,7 @@
 #include "probe/filters.h"
 #include "render/json.h"
 #include "source/collect.h"
+#include "source/nft.h"
 #include "source/rdma_nl.h"
 #include "source/rtnl.h"
 
@@ -99,8 +100,9 @@ static void chains(const void *reply, size_t length, struct host *host)
 
 static void rules(const void *reply, size_t length, struct host *host)
 {
-	(void)host;
 	struct filter_text out = { 0 };
+	struct filter_answer drops = { 0 };
+	nft_parse_drops(host->arena, reply, length, &drops);
 	filters_parse_rules(reply, length, &out);
 	check_filters(&out);
 }

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "probe/filters.h"
+#include "source/nft.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -147,6 +148,30 @@ static void rules_that_drop(void **state)
 	                               "nft ip t c: a rule drops UDP port 4791, without a counter");
 }
 
+/* For `check`: only those that name the port of RoCE v2, each with what it has dropped. */
+static void rules_that_drop_roce(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct filter_answer answer = { 0 };
+	struct nlmsghdr *message = rule(53, NF_DROP);
+	assert_int_equal(nft_parse_drops(arena, message, message->nlmsg_len, &answer), 0);
+	message = rule(4791, NF_ACCEPT);
+	assert_int_equal(nft_parse_drops(arena, message, message->nlmsg_len, &answer), 0);
+	assert_int_equal(answer.rules.count, 0);
+	message = counting_rule(false, NF_DROP);
+	assert_int_equal(nft_parse_drops(arena, message, message->nlmsg_len, &answer), 0);
+	message = rule(4791, NF_DROP);
+	assert_int_equal(nft_parse_drops(arena, message, message->nlmsg_len, &answer), 0);
+	assert_int_equal(answer.rules.count, 2);
+	assert_string_equal(answer.rules.items[0]->name, "nft ip t c rule 9");
+	assert_true(num_is(answer.rules.items[0]->packets, 42));
+	assert_string_equal(answer.rules.items[1]->name, "nft ip t c rule 0");
+	assert_false(answer.rules.items[1]->packets.known);
+	assert_int_equal(nft_parse_drops(arena, message, message->nlmsg_len - 1, &answer), -EBADMSG);
+	arena_free(arena);
+}
+
 static void what_rules_count(void **state)
 {
 	(void)state;
@@ -222,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_that_drop_by_policy),
 		cmocka_unit_test(rules_that_drop),
+		cmocka_unit_test(rules_that_drop_roce),
 		cmocka_unit_test(what_rules_count),
 		cmocka_unit_test(disciplines_of_the_netdev),
 		cmocka_unit_test(cut_short),

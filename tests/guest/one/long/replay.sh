@@ -24,4 +24,7 @@ ip addr add 2001:db8::1/64 dev dumc2 nodad
 rdma link add rxec0 type rxe netdev bondc
 rdma link add rxec1 type rxe netdev dumc2
 
+nft add table inet fence
+nft add chain inet fence hosts '{ type filter hook input priority 0; }'
+nft add rule inet fence hosts udp dport 4791 counter drop
 exec tests/replay
