@@ -121,6 +121,7 @@ static int judge(struct host *host, struct look *look)
 struct watched {
 	uint32_t counters;
 	struct ports_probed probed;
+	uint32_t left_out; /* findings that the options keep out of the list */
 };
 
 static int collect(const struct check_request *request, const struct common_options *common, struct origin *origin,
@@ -206,14 +207,17 @@ static void print_watched(const struct check_request *request, const struct watc
 		printf("the report holds probes of %u port%s\n", probed->up, plural(probed->up));
 }
 
-static void print_text(const struct host *host, const struct report *report, bool color)
+static void print_text(const struct host *host, const struct report *report, uint32_t left_out, bool color)
 {
 	struct finding_counts counts = findings_count(report);
 	report_print_findings(report, stdout, color);
-	printf("%s%u device%s checked: %d error%s, %d warning%s, %d for information\n",
+	printf("%s%u device%s checked: %d error%s, %d warning%s, %d for information",
 	        report->findings.count ? "\n" : "", host->devices.count, plural(host->devices.count),
 	        (int)counts.errors.value, plural(counts.errors.value), (int)counts.warnings.value,
 	        plural(counts.warnings.value), (int)counts.infos.value);
+	if (left_out)
+		printf("; %u left out by the options", left_out);
+	putchar('\n');
 	if (report->not_collected.count)
 		printf("\n");
 	report_print_not_collected(report, stdout);
@@ -250,7 +254,7 @@ static int print(const struct check_request *request, const struct common_option
 		return (int)monitor_print(stdout, host, &host->report);
 	struct finding_counts counts = findings_count(&host->report);
 	if (!common->json) {
-		print_text(host, &host->report, use_color(common));
+		print_text(host, &host->report, seen->left_out, use_color(common));
 		print_watched(request, seen);
 		return status_of(&host->report);
 	}
@@ -295,7 +299,7 @@ static int check(const struct check_request *request, const struct common_option
 		write_unknown(request);
 		return nothing(request, common, host, &error);
 	}
-	findings_select(&host->report, &request->filter);
+	seen.left_out = findings_select(&host->report, &request->filter);
 	bool alone = request->prom && !strcmp(request->prom, "-");
 	int status = alone ? status_of(&host->report) : print(request, common, host, &seen);
 	if (request->prom && prometheus_write(request->prom, host, &host->report, &error)) {

@@ -33,9 +33,13 @@ int each_port(const struct host *host, visit_port visit, void *data)
 	return result;
 }
 
+/* NULL: none, or more than a line has room for. */
 static const char *candidates_of(struct arena *arena, const struct verdict *verdict)
 {
+	enum { SHOWN = 4 };
 	const char *text = NULL;
+	if (verdict->candidates.count > SHOWN)
+		return NULL;
 	list_each(candidate, &verdict->candidates)
 		text = text ? arena_printf(arena, "%s or %s", text, candidate) : candidate;
 	return text;

@@ -56,15 +56,17 @@ static int worst_first(const void *a, const void *b)
 	return order ? order : strcmp(one->message, two->message);
 }
 
-void findings_select(struct report *report, const struct finding_filter *filter)
+uint32_t findings_select(struct report *report, const struct finding_filter *filter)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < report->findings.count; i++)
 		if (is_wanted(report->findings.items[i], filter))
 			report->findings.items[kept++] = report->findings.items[i];
+	uint32_t dropped = report->findings.count - kept;
 	report->findings.count = kept;
 	if (kept)
 		qsort(report->findings.items, kept, sizeof(*report->findings.items), worst_first);
+	return dropped;
 }
 
 struct finding_counts findings_count(const struct report *report)

@@ -20,8 +20,8 @@ struct finding_counts {
 /* Splits "a,b,c" and adds each id. -EINVAL with `error` for an id that is in no table, -ENOMEM. */
 int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, struct error *error);
 
-/* Drops what the filter drops and sorts the rest: worst first, then by subject and id. */
-void findings_select(struct report *report, const struct finding_filter *filter);
+/* Drops what the filter drops and sorts the rest: worst first, then by subject and id. How many were dropped. */
+uint32_t findings_select(struct report *report, const struct finding_filter *filter);
 
 /* The document of `check` is struct finding_counts in the envelope with the findings. */
 extern const struct record finding_counts_record;

@@ -180,6 +180,17 @@ static void print_nothing(const struct host *host, const struct rdma_device *dev
 	                                           : "the kernel has nothing of them for this device");
 }
 
+static void print_interrupts(const struct function_interrupts *function, FILE *stream)
+{
+	if (!function->interrupts.count) {
+		fprintf(stream, "%s: no interrupts\n", function->address);
+		return;
+	}
+	fprintf(stream, "%s: %u interrupt%s, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
+	        function->address, function->interrupts.count, plural(function->interrupts.count),
+	        function->completions.value, function->remote.value);
+}
+
 void health_print(const struct host *host, FILE *stream)
 {
 	const struct health *health = host->health;
@@ -195,10 +206,7 @@ void health_print(const struct host *host, FILE *stream)
 			end_line(&line, stream, "%s/%" PRId64, port->device, port->number.value);
 		}
 	list_each(function, &health->functions)
-		fprintf(stream,
-		        "%s: %u interrupt%s, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
-		        function->address, function->interrupts.count, plural(function->interrupts.count),
-		        function->completions.value, function->remote.value);
+		print_interrupts(function, stream);
 	if (health->reporters.count)
 		fprintf(stream, "%u devlink health reporter%s\n", health->reporters.count,
 		        plural(health->reporters.count));

@@ -6,7 +6,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/../guest/lib.sh"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-for machine in t06-two-aggregators t17-arm-hex-domain t05-lag-2x400; do
+for machine in t06-two-aggregators t17-arm-hex-domain t05-lag-2x400 mana; do
 	"$here/../machines/make-snapshot" "$machine" "$dir/$machine" >/dev/null
 done
 arm=$dir/t17-arm-hex-domain
@@ -17,6 +17,9 @@ like "$output" '^1 device checked: 0 errors, 1 warning,' "and counted"
 status_is 0 "findings for information only are none" "$RDMADIAG" check --severity warning --from "$dir/t05-lag-2x400"
 
 status_is 0 "--ignore drops findings" "$RDMADIAG" check --ignore bond-member-in-wrong-aggregator --from "$dir/t06-two-aggregators"
+like "$("$RDMADIAG" check --only gid-none --from "$dir/mana")" "^1 device checked: 0 errors, 0 warnings, 0 for information; 2 left out by the options$" \
+	"how many findings the options keep away is told"
+unlike "$("$RDMADIAG" check --from "$dir/mana")" "left out" "and without options none are"
 status_is 1 "--only keeps some" "$RDMADIAG" check --only port-down,gid-stale --from "$arm"
 is "$(grep -c '^warning' <<<"$output")" 1 "the others are gone"
 status_is 0 "a port that is meant to be down" "$RDMADIAG" check --only port-down --expect-down mlx5_0/1 --from "$arm"
