@@ -184,15 +184,24 @@ static json_object *ask_all(struct loading *loading, const char *snapshot)
 
 /* ---- the probes of a report ---- */
 
-static void add_text(json_object *object, const char *key, const char *text)
-{
-	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
-}
+/* How one ended, and nothing of times, numbers and addresses. */
+struct probe_outcome {
+	const char *device;
+	struct num port;
+	const char *outcome, *layer;
+	const char *wc_status; /* of the first completion with an error */
+	struct num vendor_err;
+};
 
-static void add_number(json_object *object, const char *key, struct num number)
-{
-	json_object_object_add(object, key, number.known ? json_object_new_int64(number.value) : NULL);
-}
+static const struct field probe_outcome_fields[] = {
+	FIELD(TEXT, struct probe_outcome, device, "RDMA device"),
+	FIELD(NUMBER, struct probe_outcome, port, "port number"),
+	FIELD(TEXT, struct probe_outcome, outcome, "how it ended"),
+	FIELD(TEXT, struct probe_outcome, layer, "the layer that has it"),
+	FIELD(TEXT, struct probe_outcome, wc_status, "status of the first completion with an error"),
+	FIELD(NUMBER, struct probe_outcome, vendor_err, "what the adapter says of it"),
+};
+static RECORD(probe_outcome_record, probe_outcome, probe_outcome_fields);
 
 static const struct operation *first_failed(const struct evidence *evidence)
 {
@@ -202,19 +211,34 @@ static const struct operation *first_failed(const struct evidence *evidence)
 	return NULL;
 }
 
-/* How it ended, and nothing of times, numbers and addresses. */
 static json_object *describe_probe(const struct recorded_probe *probe)
 {
 	const struct probe_document *document = &probe->document;
 	const struct operation *failed = first_failed(&document->evidence);
-	json_object *object = json_object_new_object();
-	add_text(object, "device", document->evidence.local.device);
-	add_number(object, "port", document->evidence.local.port);
-	add_text(object, "outcome", outcome_names[document->verdict.outcome]);
-	add_text(object, "layer", layer_names[document->verdict.layer]);
-	add_text(object, "wc_status", failed ? failed->wc_status_text : NULL);
-	add_number(object, "vendor_err", failed ? failed->vendor_err : (struct num){ 0 });
-	return object;
+	const struct probe_outcome outcome = {
+		.device = document->evidence.local.device,
+		.port = document->evidence.local.port,
+		.outcome = outcome_names[document->verdict.outcome],
+		.layer = layer_names[document->verdict.layer],
+		.wc_status = failed ? failed->wc_status_text : NULL,
+		.vendor_err = failed ? failed->vendor_err : (struct num){ 0 },
+	};
+	return record_to_json(&probe_outcome_record, &outcome);
+}
+
+/* NULL: no memory. */
+static json_object *describe_all(const struct recorded_probes *probes)
+{
+	json_object *list = json_object_new_array();
+	list_each(probe, probes) {
+		json_object *described = list ? describe_probe(probe) : NULL;
+		if (described && !json_object_array_add(list, described))
+			continue;
+		json_object_put(described);
+		json_object_put(list);
+		return NULL;
+	}
+	return list;
 }
 
 /* NULL with an error. */
@@ -222,19 +246,17 @@ static json_object *describe_probes(struct loading *loading, struct origin *orig
 {
 	autocall(arena_freep) struct arena *arena = arena_new(PROBES_ARENA);
 	const struct recorded_place place = { .origin = origin };
-	struct recorded_probes probes;
+	struct recorded_probes probes = { 0 };
 	struct error wrong = { 0 };
-	if (!arena) {
-		error_set(loading->error, -ENOMEM, "%s", snapshot);
-		return NULL;
-	}
-	if (recorded_probes_read(&place, arena, &probes, &wrong)) {
+	json_object *list = NULL;
+	if (arena && recorded_probes_read(&place, arena, &probes, &wrong)) {
 		error_say(loading->error, wrong.code, "%s: %s", snapshot, wrong.text);
 		return NULL;
 	}
-	json_object *list = json_object_new_array();
-	list_each(probe, &probes)
-		json_object_array_add(list, describe_probe(probe));
+	if (arena)
+		list = describe_all(&probes);
+	if (!list)
+		error_set(loading->error, -ENOMEM, "%s", snapshot);
 	return list;
 }
 
@@ -265,8 +287,12 @@ static json_object *load_snapshot(struct loading *loading, const char *path)
 		return NULL;
 	}
 	drop_probe_findings(all);
-	json_object_object_add(all, "probes", probes);
-	return all;
+	if (!json_object_object_add(all, "probes", probes))
+		return all;
+	error_set(loading->error, -ENOMEM, "%s", path);
+	json_object_put(probes);
+	json_object_put(all);
+	return NULL;
 }
 
 /* ---- all ---- */

@@ -370,23 +370,28 @@ void recorder_host(struct recorder *recorder, const struct host_facts *facts)
 	write_record(recorder, SNAPSHOT_HOST, &host_facts_record, facts);
 }
 
-static void add_failure(json_object *answer, const struct error *error)
+static int add_failure(json_object *answer, const struct error *error)
 {
 	if (!error || !error->code)
-		return;
+		return 0;
 	json_object *failure = json_object_new_object();
-	json_object_object_add(failure, "errno", json_object_new_int(-error->code));
-	json_object_object_add(failure, "text", json_object_new_string(error->text));
-	json_object_object_add(answer, SNAPSHOT_FAILURE, failure);
+	if (!failure || json_object_object_add(failure, "errno", json_object_new_int(-error->code)) ||
+	        json_object_object_add(failure, "text", json_object_new_string(error->text)) ||
+	        json_object_object_add(answer, SNAPSHOT_FAILURE, failure)) {
+		json_object_put(failure);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 static void write_answer(struct recorder *recorder, const char *path, const struct record *record, const void *data,
         const struct error *error)
 {
 	autocall(put_json) json_object *object = record_to_json(record, data);
-	if (object)
-		add_failure(object, error);
-	write_json(recorder, path, object);
+	if (object && !add_failure(object, error))
+		write_json(recorder, path, object);
+	else
+		fail(recorder, -ENOMEM, path);
 }
 
 void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer, const struct error *error)
@@ -432,11 +437,10 @@ void recorder_verbs(
 		return;
 	autocall(put_json) json_object *object = record_to_json(&verbs_record, answer);
 	autocall(put_json) json_object *earlier = earlier_answer(recorder, path);
-	if (!object) {
+	if (!object || add_failure(object, error)) {
 		fail(recorder, -ENOMEM, path);
 		return;
 	}
-	add_failure(object, error);
 	if (earlier)
 		merge(object, earlier);
 	write_json(recorder, path, object);
