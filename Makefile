@@ -150,7 +150,7 @@ valgrind: setup-check
 	$(Q)$(MAKE) --no-print-directory -s -C $(SRC)/tests/mlx5emu O=$(abspath $(O))/mlx5emu CC="$(CC)" all
 	$(Q)RDMADIAG=$(abspath $(O))/rdmadiag MLX5EMU_BUILD=$(abspath $(O))/mlx5emu $(SRC)/tests/mlx5emu/campaign --runs 10 --seed $(SEED) --valgrind
 
-# ---- one failing call at a time, in a build with sanitizers: make inject [INJECT_SAMPLE=0 for all] ----
+# ---- one failing call at a time, in a build with sanitizers: make inject [INJECT_SAMPLE=places, 0 for all] ----
 
 INJECT_SAMPLE ?= 100
 INJECT_MAKE = $(MAKE) --no-print-directory O=$(O)/inject CFLAGS='-O1 -g $(SANITIZE)'

@@ -39,6 +39,7 @@ static int print(const struct common_options *common, const char *directory, boo
 		strings_add(host->arena, &document.left_out, *never);
 	if (!cuda)
 		strings_add(host->arena, &document.left_out, record_without_cuda);
+	report_exhaustion(&host->report);
 	if (common->json)
 		return print_document("rdmadiag.capture", common, host->origin, &host->facts, &capture_record,
 		        &document, &host->report);

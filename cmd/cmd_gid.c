@@ -124,8 +124,10 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 		look->path = arena_new_object(look->host->arena, struct gid_path);
 	if (request->explain && look->document)
 		look->settings = arena_new_object(look->host->arena, struct gid_settings);
-	if (!look->document || (request->to && !look->path) || (request->explain && !look->settings))
+	if (!look->document || (request->to && !look->path) || (request->explain && !look->settings)) {
+		look->document = NULL; /* there is nothing to go on with */
 		return error_set(error, -ENOMEM, "GID tables");
+	}
 	if (look->path)
 		gid_path_parse(look->host->arena, request->to, look->path);
 	struct reading reading = { .request = request, .look = look };

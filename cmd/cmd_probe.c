@@ -205,6 +205,18 @@ static int take_option(struct probe_arguments *arguments, int option, struct err
 	}
 }
 
+static int no_memory(void)
+{
+	complain("no memory");
+	return EXIT_NOTHING;
+}
+
+static int wrong_option(const struct command *command, int option, const struct error *error)
+{
+	return error->code == -ENOMEM ? no_memory()
+	                              : usage_error(command, "--%s: %s", option_name(option), error->text);
+}
+
 /* 0, or the exit status plus one. */
 static int parse_arguments(const struct command *command, int argc, char **argv, struct common_options *common,
         struct probe_arguments *arguments)
@@ -217,7 +229,7 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 		if (option == OPTION_LISTEN && !optarg && optind < argc && argv[optind][0] != '-')
 			optarg = argv[optind++];
 		if (take_option(arguments, option, &error))
-			return 1 + usage_error(command, "--%s: %s", option_name(option), error.text);
+			return 1 + wrong_option(command, option, &error);
 	}
 	if (option != OPTION_END)
 		return 1 + option_status(option);
@@ -229,7 +241,7 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 		return 1 + usage_error(command, "'%s': a probe takes options only; -d names the device", argv[optind]);
 	struct error error = { 0 };
 	if (arguments->drill && drill_apply(arguments->drill, &arguments->settings, arguments->arena))
-		return 1 + usage_error(command, "no memory");
+		return 1 + no_memory();
 	if (settings_check(&arguments->settings, &error))
 		return 1 + usage_error(command, "%s", error.text);
 	if (common->from && arguments->judge)

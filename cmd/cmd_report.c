@@ -240,8 +240,11 @@ static int make(struct making *making)
 	staging_path(&making->staging, RAW, making->raw);
 	staging_path(&making->staging, SNAPSHOT, making->snapshot);
 	staging_path(&making->staging, DOCUMENTS, making->documents);
-	if (mkdir(making->documents, 0700))
-		return error_set(&making->error, -errno, "%s", making->documents);
+	if (mkdir(making->documents, 0700)) {
+		error_set(&making->error, -errno, "%s", making->documents);
+		complain("%s", making->error.text);
+		return making->error.code;
+	}
 	making->deadline_ms = clock_ms() + worker_overall_ms(RECORD_MS) + REST_MS;
 	int (*const steps[])(struct making * making) = { record, add_kernel_log, add_probe };
 	int (*const later[])(struct making * making) = { add_outputs, add_probe_text, add_own_members, write_out };

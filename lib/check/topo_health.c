@@ -20,13 +20,16 @@ static const char *device_of(const struct host *host, const struct pci_function 
 static void check_interrupts(const struct host *host, const struct function_interrupts *function, struct report *report)
 {
 	char subject[80];
-	if (function->remote.value <= 0)
+	int64_t remote = 0;
+	list_each(interrupt, &function->interrupts)
+		remote += interrupt->completion == FLAG_YES && interrupt->remote == FLAG_YES;
+	if (!remote)
 		return;
 	snprintf(subject, sizeof(subject), "pci:%s", function->address);
 	struct finding *finding = check_add(report, "irq-on-another-node", subject,
-	        "%" PRId64 " of %" PRId64 " completion vectors of %s interrupt CPUs of other nodes",
-	        function->remote.value, function->completions.value, device_of(host, function->pci));
-	if (finding && function->remote.value < function->completions.value)
+	        "%" PRId64 " of %" PRId64 " completion vectors of %s interrupt CPUs of other nodes", remote,
+	        function->completions.value, device_of(host, function->pci));
+	if (finding && remote < function->completions.value)
 		finding->severity =
 		        SEVERITY_INFO; /* a program may take the others; drivers spread them over all CPUs */
 	uint32_t told = 0;

@@ -196,8 +196,7 @@ static int live_filters(struct origin *origin, struct arena *arena, struct filte
 static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
 	(void)origin;
-	int result = process_read(arena, facts);
-	return result ? error_set(error, result, "this process") : 0;
+	return process_read(arena, facts, error);
 }
 
 static int live_settings(struct origin *origin, struct arena *arena, struct gid_settings *settings, struct error *error)

@@ -334,8 +334,8 @@ int origin_packages(struct origin *origin, struct arena *arena, struct package_l
 int origin_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
 	int result = origin->ops->process(origin, arena, facts, error);
-	if (!result && origin->recorder)
-		recorder_process(origin->recorder, facts);
+	if (origin->recorder && result != -ENOENT)
+		recorder_process(origin->recorder, facts, error);
 	return result;
 }
 

@@ -17,7 +17,7 @@
  *	umad/NODE.ATTRIBUTE.MODIFIER
  *	                           the 256 bytes that an adapter answers to SubnGet of an attribute (four and eight hexadecimal
  *	                           digits) through dev/infiniband/NODE
- *	process.json               struct process_facts of the capturing process
+ *	process.json               struct process_facts of the capturing process; "error" as of a device where some are unknown
  *	cuda.json                  struct cuda_answer, where libcuda was asked; "error" as of a device
  *	hwloc.json                 struct package_answer, where hwloc was asked; "error" as of a device
  *	filters.json               struct filter_answer, where it was asked for; "error" as of a device

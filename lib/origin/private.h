@@ -57,7 +57,7 @@ void recorder_verbs(
 void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer, const struct error *error);
 void recorder_filters(struct recorder *recorder, const struct filter_answer *answer, const struct error *error);
 void recorder_packages(struct recorder *recorder, const struct package_list *packages, const struct error *error);
-void recorder_process(struct recorder *recorder, const struct process_facts *facts);
+void recorder_process(struct recorder *recorder, const struct process_facts *facts, const struct error *error);
 void recorder_settings(struct recorder *recorder, const struct gid_settings *settings);
 void recorder_host(struct recorder *recorder, const struct host_facts *facts);
 

@@ -355,11 +355,6 @@ static void write_record(struct recorder *recorder, const char *path, const stru
 	write_json(recorder, path, object);
 }
 
-void recorder_process(struct recorder *recorder, const struct process_facts *facts)
-{
-	write_record(recorder, SNAPSHOT_PROCESS, &process_record, facts);
-}
-
 void recorder_settings(struct recorder *recorder, const struct gid_settings *settings)
 {
 	write_record(recorder, SNAPSHOT_SETTINGS, &gid_settings_record, settings);
@@ -392,6 +387,11 @@ static void write_answer(struct recorder *recorder, const char *path, const stru
 		write_json(recorder, path, object);
 	else
 		fail(recorder, -ENOMEM, path);
+}
+
+void recorder_process(struct recorder *recorder, const struct process_facts *facts, const struct error *error)
+{
+	write_answer(recorder, SNAPSHOT_PROCESS, &process_record, facts, error);
 }
 
 void recorder_cuda(struct recorder *recorder, const struct cuda_answer *answer, const struct error *error)

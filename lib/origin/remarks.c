@@ -73,7 +73,7 @@ static int apply_lines(const struct remarks *remarks, struct node *directory)
 	autofree char *line = NULL;
 	size_t size = 0;
 	off_t here = ftello(file->stream);
-	int result = fseeko(file->stream, remarks->start, SEEK_SET) ? -errno : 0;
+	int result = here < 0 || fseeko(file->stream, remarks->start, SEEK_SET) ? -errno : 0;
 	for (off_t at = remarks->start; !result && at < remarks->end;) {
 		struct remark remark;
 		ssize_t length = getline(&line, &size, file->stream);

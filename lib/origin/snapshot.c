@@ -269,7 +269,8 @@ static int snapshot_process(
         struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
 	autocall(put_json) json_object *root = NULL;
-	return read_record(snapshot(origin), SNAPSHOT_PROCESS, &process_record, arena, facts, &root, error);
+	int result = read_record(snapshot(origin), SNAPSHOT_PROCESS, &process_record, arena, facts, &root, error);
+	return result ? result : recorded_failure(root, "this process", error);
 }
 
 static int snapshot_settings(

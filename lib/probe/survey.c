@@ -48,7 +48,10 @@ int survey_read(struct survey *survey, struct error *error)
 		*error = survey->error;
 		return result;
 	}
-	return result ? 0 : advise(survey);
+	if (result)
+		return 0; /* survey->error says which device is missing */
+	result = advise(survey);
+	return result ? error_set(error, result, "choosing GIDs of this host") : 0;
 }
 
 static bool is_other_port(const struct rdma_device *device, const struct port *port, const char *name, int number)

@@ -186,9 +186,12 @@ static void print_interrupts(const struct function_interrupts *function, FILE *s
 		fprintf(stream, "%s: no interrupts\n", function->address);
 		return;
 	}
-	fprintf(stream, "%s: %u interrupt%s, %" PRId64 " for completions, %" PRId64 " of these on other nodes\n",
-	        function->address, function->interrupts.count, plural(function->interrupts.count),
-	        function->completions.value, function->remote.value);
+	fprintf(stream, "%s: %u interrupt%s, %" PRId64 " for completions, ", function->address,
+	        function->interrupts.count, plural(function->interrupts.count), function->completions.value);
+	if (function->remote.known)
+		fprintf(stream, "%" PRId64 " of these on other nodes\n", function->remote.value);
+	else
+		fputs("not known how many of these on other nodes\n", stream);
 }
 
 void health_print(const struct host *host, FILE *stream)

@@ -108,8 +108,9 @@ struct pack *pack_new(int fd, const char *name, enum pack_filter filter, struct 
 		return NULL;
 	}
 	snprintf(pack->name, sizeof(pack->name), "%s", name);
-	archive_write_set_format_pax_restricted(pack->archive);
-	if (add_filter(pack->archive, filter) != ARCHIVE_OK || archive_write_open_fd(pack->archive, fd) != ARCHIVE_OK) {
+	if (archive_write_set_format_pax_restricted(pack->archive) != ARCHIVE_OK ||
+	        add_filter(pack->archive, filter) != ARCHIVE_OK ||
+	        archive_write_open_fd(pack->archive, fd) != ARCHIVE_OK) {
 		broken(pack, error);
 		pack_free(pack);
 		return NULL;

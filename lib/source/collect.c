@@ -329,12 +329,35 @@ static void read_facts(struct origin *origin, struct host *host)
 		report_missing(&host->report, "host", "host", result, "%s", error.text);
 }
 
+/* Each by itself where some of them are known. */
+static void report_process(struct host *host, int code, const char *reason)
+{
+	const struct process_facts *process = &host->process;
+	const struct {
+		const char *what;
+		bool known;
+	} facts[] = {
+		{ "process.cpus", process->cpus },
+		{ "process.memory_policy", process->memory_policy && process->memory_nodes },
+		{ "process.memlock", process->memlock_soft_bytes.known },
+		{ "process.capabilities", process->cap_ipc_lock != FLAG_UNKNOWN },
+	};
+	size_t known = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		known += facts[i].known;
+	if (!known)
+		report_missing(&host->report, "process", "host", code, "%s", reason);
+	for (size_t i = 0; i < ARRAY_SIZE(facts) && known; i++)
+		if (!facts[i].known)
+			report_missing(&host->report, facts[i].what, "host", code, "%s", reason);
+}
+
 static void read_process(struct origin *origin, struct host *host)
 {
 	struct error error = { 0 };
 	int result = origin_process(origin, host->arena, &host->process, &error);
 	if (result && result != -ENOENT)
-		report_missing(&host->report, "process", "host", result, "%s", error.text);
+		report_process(host, result, error.text);
 }
 
 static int run(struct origin *origin, void *data, struct error *error)

@@ -106,24 +106,52 @@ bool irq_is_completion(const char *name)
 
 /* ---- affinity ---- */
 
-static bool intersects(const char *cpus, const char *local)
+static enum flag is_apart(const char *cpus, const char *local)
 {
 	autocall(cpuset_free) struct cpuset a = { 0 }, b = { 0 };
 	if (cpuset_parse(cpus, &a) || cpuset_parse(local, &b))
-		return true;
-	return cpuset_intersects(&a, &b);
+		return FLAG_UNKNOWN;
+	return flag(!cpuset_intersects(&a, &b));
 }
 
-/*
- * An interrupt that was not started has no effective CPUs, then those that are allowed count. A function without a
- * known node has all CPUs for local ones.
- */
+/* A function without a known node has all CPUs for local ones. */
+static bool has_place(const struct pci_function *pci)
+{
+	return pci->local_cpus && *pci->local_cpus && pci->numa_node.known;
+}
+
+/* An interrupt that was not started has no effective CPUs, then those that are allowed count. */
 static enum flag is_remote(const struct interrupt *interrupt, const struct pci_function *pci)
 {
 	const char *cpus = interrupt->effective && *interrupt->effective ? interrupt->effective : interrupt->affinity;
-	if (!cpus || !*cpus || !pci->local_cpus || !*pci->local_cpus || !pci->numa_node.known)
-		return FLAG_UNKNOWN;
-	return flag(!intersects(cpus, pci->local_cpus));
+	return cpus && *cpus && has_place(pci) ? is_apart(cpus, pci->local_cpus) : FLAG_UNKNOWN;
+}
+
+/* 0, or the positive errno that hid one of the lists. A kernel may have no effective_affinity_list. */
+static int read_affinity(struct origin *origin, struct arena *arena, struct interrupt *interrupt, int64_t number)
+{
+	interrupt->affinity = sysfs_text(origin, arena, "proc/irq/%" PRId64 "/smp_affinity_list", number);
+	int error = interrupt->affinity ? 0 : errno;
+	interrupt->effective = sysfs_text(origin, arena, "proc/irq/%" PRId64 "/effective_affinity_list", number);
+	if (!interrupt->effective && errno != ENOENT)
+		error = errno;
+	return error;
+}
+
+/* How many are remote is known where it is known of each; the reason is told once. */
+static void count_completion(
+        struct host *host, struct function_interrupts *function, const struct interrupt *interrupt, int error)
+{
+	function->completions.value++;
+	if (interrupt->remote == FLAG_YES && function->remote.known)
+		function->remote.value++;
+	if (interrupt->remote != FLAG_UNKNOWN || !has_place(function->pci) || !function->remote.known)
+		return;
+	function->remote = (struct num){ 0 };
+	char subject[64];
+	snprintf(subject, sizeof(subject), "pci:%.50s", function->address);
+	report_missing(&host->report, "remote", subject, -error, "the CPUs of interrupt %" PRId64 " (%s) are not known",
+	        interrupt->number.value, interrupt->name);
 }
 
 static int add_interrupt(struct origin *origin, struct host *host, struct function_interrupts *function,
@@ -136,13 +164,12 @@ static int add_interrupt(struct origin *origin, struct host *host, struct functi
 	interrupt->number = num(number);
 	interrupt->name = name;
 	interrupt->completion = flag(irq_is_completion(name));
-	interrupt->affinity = sysfs_text(origin, host->arena, "proc/irq/%" PRId64 "/smp_affinity_list", number);
-	interrupt->effective = sysfs_text(origin, host->arena, "proc/irq/%" PRId64 "/effective_affinity_list", number);
+	int error = read_affinity(origin, host->arena, interrupt, number);
+	if (error)
+		sysfs_missing(host, "affinity", name, error);
 	interrupt->remote = is_remote(interrupt, function->pci);
-	if (interrupt->completion == FLAG_YES) {
-		function->completions.value++;
-		function->remote.value += interrupt->remote == FLAG_YES;
-	}
+	if (interrupt->completion == FLAG_YES)
+		count_completion(host, function, interrupt, error);
 	return 0;
 }
 
@@ -156,7 +183,10 @@ static int read_function(struct origin *origin, struct host *host, struct health
 	char path[SYSFS_PATH_SIZE];
 	struct strings names;
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/msi_irqs", pci->address);
-	if (origin_list(origin, host->arena, path, &names) || !names.count)
+	int result = origin_list(origin, host->arena, path, &names);
+	if (result)
+		sysfs_missing(host, "interrupts", origin_subject(origin), -result);
+	if (result || !names.count)
 		return 0;
 	struct function_interrupts *function = list_add(host->arena, &health->functions);
 	if (!function)
@@ -166,7 +196,6 @@ static int read_function(struct origin *origin, struct host *host, struct health
 		.completions = num(0),
 		.remote = num(0),
 		.pci = pci };
-	int result = 0;
 	for (uint32_t i = 0; i < names.count && !result; i++) {
 		struct num number = parse_num(names.items[i], 10);
 		if (number.known)

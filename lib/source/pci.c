@@ -439,6 +439,8 @@ struct pci_function *pci_function_of_path(struct origin *origin, struct host *ho
 	if (!function)
 		return NULL;
 	function->sysfs_path = arena_strndup(host->arena, path, end);
+	if (!function->sysfs_path)
+		return function;
 	read_path(origin, host, function);
 	about(origin, address);
 	if (!function->vendor.known)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/process.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -40,12 +41,14 @@ static char *bit_list(struct arena *arena, const unsigned long *words, size_t bi
 	return arena_strdup(arena, list);
 }
 
-static void read_affinity(struct arena *arena, struct process_facts *facts)
+static int read_affinity(struct arena *arena, struct process_facts *facts)
 {
 	unsigned long cpus[CPU_LIMIT / WORD_BITS] = { 0 };
 	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(cpus), cpus);
-	if (bytes > 0)
-		facts->cpus = bit_list(arena, cpus, (size_t)bytes * 8);
+	if (bytes < 0)
+		return -errno;
+	facts->cpus = bit_list(arena, cpus, (size_t)bytes * 8);
+	return facts->cpus ? 0 : -ENOMEM;
 }
 
 static const char *policy_name(int mode)
@@ -64,14 +67,16 @@ static const char *policy_name(int mode)
 	return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
 }
 
-static void read_memory_policy(struct arena *arena, struct process_facts *facts)
+/* A kernel without CONFIG_NUMA has no such call (ENOSYS), and the usual filter of containers refuses it (EPERM). */
+static int read_memory_policy(struct arena *arena, struct process_facts *facts)
 {
 	unsigned long nodes[NODE_LIMIT / WORD_BITS] = { 0 };
 	int mode = 0;
 	if (syscall(SYS_get_mempolicy, &mode, nodes, (unsigned long)NODE_LIMIT, NULL, 0ul))
-		return;
+		return -errno;
 	facts->memory_policy = policy_name(mode);
 	facts->memory_nodes = bit_list(arena, nodes, NODE_LIMIT);
+	return facts->memory_nodes ? 0 : -ENOMEM;
 }
 
 static struct num limit_bytes(rlim_t limit)
@@ -79,31 +84,50 @@ static struct num limit_bytes(rlim_t limit)
 	return num(limit == RLIM_INFINITY ? -1 : (int64_t)limit);
 }
 
-static void read_memlock(struct process_facts *facts)
+static int read_memlock(struct arena *arena, struct process_facts *facts)
 {
+	(void)arena;
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
-		return;
+		return -errno;
 	facts->memlock_soft_bytes = limit_bytes(limit.rlim_cur);
 	facts->memlock_hard_bytes = limit_bytes(limit.rlim_max);
+	return 0;
 }
 
-static void read_capabilities(struct process_facts *facts)
+static int read_capabilities(struct arena *arena, struct process_facts *facts)
 {
+	(void)arena;
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	if (syscall(SYS_capget, &header, data))
-		return;
+		return -errno;
 	facts->cap_ipc_lock = flag(data[0].effective >> CAP_IPC_LOCK & 1);
 	facts->cap_net_admin = flag(data[0].effective >> CAP_NET_ADMIN & 1);
 	facts->cap_sys_admin = flag(data[0].effective >> CAP_SYS_ADMIN & 1);
+	return 0;
 }
 
-int process_read(struct arena *arena, struct process_facts *facts)
+int process_read(struct arena *arena, struct process_facts *facts, struct error *error)
 {
-	read_affinity(arena, facts);
-	read_memory_policy(arena, facts);
-	read_memlock(facts);
-	read_capabilities(facts);
-	return 0;
+	static const struct {
+		const char *call;
+		int (*read)(struct arena *arena, struct process_facts *facts);
+	} parts[] = {
+		{ "sched_getaffinity", read_affinity },
+		{ "get_mempolicy", read_memory_policy },
+		{ "getrlimit", read_memlock },
+		{ "capget", read_capabilities },
+	};
+	char refused[128] = "";
+	int first = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		int result = parts[i].read(arena, facts);
+		size_t used = strlen(refused);
+		if (!result)
+			continue;
+		first = first ? first : result;
+		snprintf(refused + used, sizeof(refused) - used, "%s%s", used ? ", " : "", parts[i].call);
+	}
+	return first ? error_set(error, first, "%s", refused) : 0;
 }

@@ -4,9 +4,10 @@
 #define RDMADIAG_SOURCE_PROCESS_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "model/host.h"
 
-/* 0 or negative errno; what could not be had stays unknown. */
-int process_read(struct arena *arena, struct process_facts *facts);
+/* What could not be had stays unknown; `error` names each call that was refused then, and is that of the first. */
+int process_read(struct arena *arena, struct process_facts *facts, struct error *error);
 
 #endif

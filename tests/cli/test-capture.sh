@@ -23,6 +23,17 @@ for command in "topo -j" "topo --no-verbs -j" "gid -j" "gid --all -j" "check -j"
 	like "$live" mlx5_bond_0 "and has the device"
 done
 is "$("$RDMADIAG" topo --from "$dir/capture")" "$("$RDMADIAG" topo)" "the text too"
+# the usual filter of containers refuses get_mempolicy(2)
+policy='{"what":"process.memory_policy","subject":"host","errno":1,"reason":"get_mempolicy: Operation not permitted"}'
+refused=$("$here/../deny-calls" get_mempolicy "$RDMADIAG" topo -j 2>&1)
+if [ $? -eq 77 ]; then
+	skip "a memory policy that may not be asked for" "no system call can be refused here"
+else
+	like "$refused" '"memory_policy":null' "a memory policy that may not be asked for is unknown"
+	like "$refused" "$policy" "and there is the reason"
+	"$here/../deny-calls" get_mempolicy "$RDMADIAG" capture "$dir/refused" >/dev/null
+	like "$("$RDMADIAG" topo -j --from "$dir/refused")" "$policy" "which a snapshot of that process holds too"
+fi
 unset SYSFS_PATH
 
 for suffix in tar tar.gz tar.zst tar.xz; do

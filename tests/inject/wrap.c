@@ -4,16 +4,25 @@
  * code calls and nothing that libraries do inside.
  *
  *	INJECT_AT=N       the Nth call fails (counted over all processes of the run, from 1)
- *	INJECT_CALLS=FILE the name of each function that is called is appended, a line each
+ *	INJECT_CALLS=FILE a line "FUNCTION PLACE" is appended for each call: places are alike where a function is called
+ *	                  from the same line, in a function that was called from the same line
  *	INJECT_LOG=FILE   a line "N FUNCTION" is appended when the call is made to fail
  */
+#include <archive.h>
+#include <archive_entry.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
+#include <net/if.h>
 #include <netdb.h>
+#include <numa.h>
+#include <numaif.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -21,14 +30,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "render/json.h"
+
+/* a wrapper of the header around the function of that name */
+#undef ibv_query_port
 
 struct shared {
 	atomic_long calls;
@@ -61,11 +78,13 @@ static void append(const char *variable, const char *text)
 		close(fd);
 }
 
-static bool strikes(const char *function)
+/* `frame` is that of the wrapper: below each stands the frame of its caller, and above that where it returns to. */
+static bool strikes(const char *function, void *const *frame)
 {
 	char text[128];
+	void *const *caller = frame[0];
 	long call = shared ? atomic_fetch_add(&shared->calls, 1) + 1 : 0;
-	snprintf(text, sizeof(text), "%s\n", function);
+	snprintf(text, sizeof(text), "%s %p.%p\n", function, frame[1], caller[1]);
 	if (call)
 		append("INJECT_CALLS", text);
 	if (!call || call != shared->strike)
@@ -81,7 +100,7 @@ static bool strikes(const char *function)
 	type __wrap_##name parameters;                                                                                 \
 	type __wrap_##name parameters                                                                                  \
 	{                                                                                                              \
-		if (!strikes(#name))                                                                                   \
+		if (!strikes(#name, __builtin_frame_address(0)))                                                       \
 			return __real_##name(__VA_ARGS__);                                                             \
 		spoil;                                                                                                 \
 		return failure;                                                                                        \
@@ -100,6 +119,19 @@ NO_MEMORY(void *, reallocarray, (void *old, size_t count, size_t size), old, cou
 NO_MEMORY(char *, strdup, (const char *text), text)
 NO_MEMORY(char *, strndup, (const char *text, size_t length), text, length)
 NO_MEMORY(struct arena *, arena_new, (size_t size), size)
+REFUSED(int, vasprintf, ENOMEM, (char **text, const char *format, va_list args), text, format, args)
+REFUSED(int, madvise, EINVAL, (void *address, size_t size, int advice), address, size, advice)
+
+int __wrap_asprintf(char **text, const char *format, ...);
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int length = __wrap_vasprintf(text, format, args);
+	va_end(args);
+	return length;
+}
+
 /* The arena has to know that it refused something. */
 #define EXHAUSTED(type, name, failure, parameters, ...)                                                                \
 	WRAP_AND(__real_arena_alloc(arena, SIZE_MAX), type, name, failure, parameters, __VA_ARGS__)
@@ -119,6 +151,20 @@ NO_MEMORY(json_object *, json_object_new_array, (void))
 NO_MEMORY(json_object *, json_object_new_array_ext, (int size), size)
 NO_MEMORY(json_object *, json_object_new_string, (const char *text), text)
 NO_MEMORY(json_object *, json_object_new_int64, (int64_t value), value)
+NO_MEMORY(json_object *, json_object_new_int, (int32_t value), value)
+NO_MEMORY(json_object *, json_object_new_boolean, (json_bool value), value)
+NO_MEMORY(json_object *, json_object_new_double_s, (double value, const char *text), value, text)
+NO_MEMORY(json_tokener *, json_tokener_new_ex, (int depth), depth)
+NO_MEMORY(json_object *, json_object_from_fd, (int fd), fd)
+NO_MEMORY(const char *, json_object_to_json_string_ext, (json_object * object, int flags), object, flags)
+REFUSED(int, json_object_object_add, ENOMEM, (json_object * object, const char *key, json_object *value), object, key,
+        value)
+REFUSED(int, json_object_object_add_ex, ENOMEM,
+        (json_object * object, const char *key, json_object *value, unsigned int options), object, key, value, options)
+REFUSED(int, json_object_array_put_idx, ENOMEM, (json_object * array, size_t index, json_object *item), array, index,
+        item)
+WRAP(int, json_object_set_string_len, 0, ENOMEM, (json_object * object, const char *text, int length), object, text,
+        length)
 REFUSED(int, json_object_array_add, ENOMEM, (json_object * array, json_object *item), array, item)
 
 /* ---- files ---- */
@@ -144,10 +190,45 @@ WRAP(DIR *, opendir, NULL, EMFILE, (const char *path), path)
 WRAP(DIR *, fdopendir, NULL, ENOMEM, (int fd), fd)
 WRAP(char *, realpath, NULL, EACCES, (const char *path, char *buffer), path, buffer)
 WRAP(FILE *, fopen, NULL, EMFILE, (const char *path, const char *mode), path, mode)
+WRAP(size_t, fread, 0, EIO, (void *buffer, size_t size, size_t count, FILE *file), buffer, size, count, file)
+REFUSED(int, fflush, ENOSPC, (FILE * file), file)
+REFUSED(int, fseeko, EIO, (FILE * file, off_t offset, int whence), file, offset, whence)
+REFUSED(off_t, ftello, EIO, (FILE * file), file)
+/* getline() of the header is this one */
+REFUSED(ssize_t, __getdelim, ENOMEM, (char **line, size_t *size, int end, FILE *file), line, size, end, file)
+/* The stream is gone also then. */
+WRAP_AND((__real_fclose(file), errno = ENOSPC), int, fclose, EOF, (FILE * file), file)
+REFUSED(int, lstat, EIO, (const char *path, struct stat *status), path, status)
+REFUSED(int, faccessat, EACCES, (int at, const char *path, int mode, int flags), at, path, mode, flags)
+REFUSED(int, mkdir, ENOSPC, (const char *path, mode_t mode), path, mode)
+REFUSED(int, fchmod, EPERM, (int fd, mode_t mode), fd, mode)
+REFUSED(int, flock, ENOLCK, (int fd, int operation), fd, operation)
+REFUSED(int, dup2, EBUSY, (int from, int to), from, to)
+REFUSED(int, unlink, EACCES, (const char *path), path)
+REFUSED(int, remove, EACCES, (const char *path), path)
+REFUSED(int, nftw, ENOMEM, (const char *path, __nftw_func_t visit, int descriptors, int flags), path, visit,
+        descriptors, flags)
+REFUSED(int, scandir, ENOMEM,
+        (const char *path, struct dirent ***entries, int (*chosen)(const struct dirent *),
+                int (*order)(const struct dirent **, const struct dirent **)),
+        path, entries, chosen, order)
+REFUSED(int, ioctl, EIO, (int fd, unsigned long request, void *argument), fd, request, argument)
+/* dlerror() has a reason then. */
+WRAP_AND(__real_dlopen("/nowhere", RTLD_LAZY), void *, dlopen, NULL, (const char *path, int flags), path, flags)
+WRAP_AND(__real_dlsym(library, "nothing"), void *, dlsym, NULL, (void *library, const char *name), library, name)
 
 /* ---- processes and sockets ---- */
 
 REFUSED(pid_t, fork, EAGAIN, (void))
+WRAP(int, pthread_create, EAGAIN, EAGAIN,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data), thread, attributes,
+        run, data)
+REFUSED(pid_t, waitpid, ECHILD, (pid_t pid, int *status, int options), pid, status, options)
+REFUSED(int, waitid, ECHILD, (idtype_t type, id_t id, siginfo_t *info, int options), type, id, info, options)
+REFUSED(long, syscall, ENOSYS, (long number, long a, long b, long c, long d, long e, long f), number, a, b, c, d, e, f)
+REFUSED(int, uname, EFAULT, (struct utsname * name), name)
+REFUSED(ssize_t, getrandom, EAGAIN, (void *buffer, size_t size, unsigned int flags), buffer, size, flags)
+REFUSED(int, nanosleep, EINTR, (const struct timespec *time, struct timespec *left), time, left)
 REFUSED(int, pipe2, EMFILE, (int *ends, int flags), ends, flags)
 REFUSED(int, poll, ENOMEM, (struct pollfd * fds, nfds_t count, int timeout), fds, count, timeout)
 REFUSED(int, ppoll, ENOMEM, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
@@ -175,6 +256,13 @@ REFUSED(int, recvmmsg, ENOBUFS,
 WRAP(int, getaddrinfo, EAI_MEMORY, ENOMEM,
         (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result), node, service,
         hints, result)
+REFUSED(int, shutdown, ENOTCONN, (int fd, int how), fd, how)
+WRAP(int, getnameinfo, EAI_MEMORY, ENOMEM,
+        (const struct sockaddr *address, socklen_t size, char *host, socklen_t host_size, char *service,
+                socklen_t service_size, int flags),
+        address, size, host, host_size, service, service_size, flags)
+WRAP(unsigned int, if_nametoindex, 0, ENODEV, (const char *name), name)
+WRAP(char *, if_indextoname, NULL, ENXIO, (unsigned int index, char *name), index, name)
 REFUSED(int, getrlimit, EPERM, (__rlimit_resource_t resource, struct rlimit *limit), resource, limit)
 WRAP(void *, mmap, MAP_FAILED, ENOMEM, (void *address, size_t size, int protection, int flags, int fd, off_t offset),
         address, size, protection, flags, fd, offset)
@@ -207,3 +295,61 @@ WRAP(struct ibv_mr *, ibv_reg_mr_iova2, NULL, ENOMEM,
         access)
 WRAP(struct ibv_comp_channel *, ibv_create_comp_channel, NULL, EMFILE, (struct ibv_context * context), context)
 WRAP(int, mlx5dv_init_obj, EINVAL, EINVAL, (struct mlx5dv_obj * object, uint64_t type), object, type)
+WRAP(int, mlx5dv_modify_qp_lag_port, EOPNOTSUPP, EOPNOTSUPP, (struct ibv_qp * qp, uint8_t port), qp, port)
+WRAP(int, mlx5dv_query_qp_lag_port, EOPNOTSUPP, EOPNOTSUPP, (struct ibv_qp * qp, uint8_t *port, uint8_t *active), qp,
+        port, active)
+WRAP(int, mlx5dv_devx_cq_query, EREMOTEIO, EREMOTEIO,
+        (struct ibv_cq * cq, const void *in, size_t in_size, void *out, size_t out_size), cq, in, in_size, out,
+        out_size)
+WRAP(int, mlx5dv_devx_qp_query, EREMOTEIO, EREMOTEIO,
+        (struct ibv_qp * qp, const void *in, size_t in_size, void *out, size_t out_size), qp, in, in_size, out,
+        out_size)
+WRAP(int, ibv_query_port, EIO, EIO,
+        (struct ibv_context * context, uint8_t port, struct _compat_ibv_port_attr *attributes), context, port,
+        attributes)
+WRAP(int, _ibv_query_gid_ex, EIO, EIO,
+        (struct ibv_context * context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry, uint32_t flags,
+                size_t size),
+        context, port, index, entry, flags, size)
+WRAP(struct ibv_qp_ex *, ibv_qp_to_qp_ex, NULL, EOPNOTSUPP, (struct ibv_qp * qp), qp)
+WRAP(int, ibv_close_device, EBUSY, EBUSY, (struct ibv_context * context), context)
+WRAP(int, ibv_dealloc_pd, EBUSY, EBUSY, (struct ibv_pd * pd), pd)
+WRAP(int, ibv_dereg_mr, EBUSY, EBUSY, (struct ibv_mr * mr), mr)
+WRAP(int, ibv_destroy_comp_channel, EBUSY, EBUSY, (struct ibv_comp_channel * channel), channel)
+WRAP(int, ibv_destroy_cq, EBUSY, EBUSY, (struct ibv_cq * cq), cq)
+WRAP(int, ibv_destroy_qp, EBUSY, EBUSY, (struct ibv_qp * qp), qp)
+
+/* ---- libnuma ---- */
+
+REFUSED(int, numa_available, ENOSYS, (void))
+REFUSED(int, numa_run_on_node, EINVAL, (int node), node)
+NO_MEMORY(struct bitmask *, numa_allocate_nodemask, (void))
+REFUSED(long, mbind, EIO,
+        (void *start, unsigned long length, int mode, const unsigned long *mask, unsigned long most,
+                unsigned int flags),
+        start, length, mode, mask, most, flags)
+REFUSED(long, set_mempolicy, EPERM, (int mode, const unsigned long *mask, unsigned long most), mode, mask, most)
+REFUSED(long, move_pages, EPERM, (int pid, unsigned long count, void **pages, const int *nodes, int *status, int flags),
+        pid, count, pages, nodes, status, flags)
+
+/* ---- libarchive ---- */
+
+#define BROKEN(name, parameters, ...) WRAP(int, name, ARCHIVE_FATAL, ENOMEM, parameters, __VA_ARGS__)
+NO_MEMORY(struct archive *, archive_read_new, (void))
+NO_MEMORY(struct archive *, archive_write_new, (void))
+NO_MEMORY(struct archive_entry *, archive_entry_new, (void))
+BROKEN(archive_read_open_fd, (struct archive * archive, int fd, size_t block), archive, fd, block)
+BROKEN(archive_read_support_filter_gzip, (struct archive * archive), archive)
+BROKEN(archive_read_support_format_tar, (struct archive * archive), archive)
+BROKEN(archive_read_next_header, (struct archive * archive, struct archive_entry **entry), archive, entry)
+REFUSED(la_ssize_t, archive_read_data, ENOMEM, (struct archive * archive, void *data, size_t size), archive, data, size)
+BROKEN(archive_write_add_filter_gzip, (struct archive * archive), archive)
+BROKEN(archive_write_set_filter_option,
+        (struct archive * archive, const char *module, const char *option, const char *value), archive, module, option,
+        value)
+BROKEN(archive_write_set_format_pax_restricted, (struct archive * archive), archive)
+BROKEN(archive_write_open_fd, (struct archive * archive, int fd), archive, fd)
+BROKEN(archive_write_header, (struct archive * archive, struct archive_entry *entry), archive, entry)
+REFUSED(la_ssize_t, archive_write_data, ENOSPC, (struct archive * archive, const void *data, size_t size), archive,
+        data, size)
+BROKEN(archive_write_close, (struct archive * archive), archive)
