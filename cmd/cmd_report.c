@@ -280,13 +280,15 @@ static void print_probes(const struct making *making, FILE *stream)
 static void print_text(const struct making *making)
 {
 	const struct host_facts *facts = &making->host->facts;
-	printf("%s: report of %s with %d RDMA device%s%s\n", making->file,
-	        facts->hostname ? facts->hostname : "this host", (int)making->document.devices.value,
-	        plural(making->document.devices.value),
+	autofree char *hostname = facts->hostname ? text_for_terminal(facts->hostname) : NULL;
+	printf("%s: report of %s with %d RDMA device%s%s\n", making->file, hostname ? hostname : "this host",
+	        (int)making->document.devices.value, plural(making->document.devices.value),
 	        making->document.redacted == FLAG_YES ? ", identifiers replaced" : "");
 	print_probes(making, stdout);
-	for (uint32_t i = 0; i < making->document.left_out.count; i++)
-		printf("left out: %s\n", making->document.left_out.items[i]);
+	list_each(reason, &making->document.left_out) {
+		autofree char *plain = text_for_terminal(reason);
+		printf("left out: %s\n", plain ? plain : "");
+	}
 	if (making->document.redacted != FLAG_YES)
 		printf("It holds host names, addresses and GUIDs as they are; --redact replaces them.\n");
 }

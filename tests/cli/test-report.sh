@@ -82,6 +82,16 @@ like "$(cat third/rdmadiag-report/report/kernel.log)" "message of [0-9.]+$" "a r
 unlike "$(cat third/rdmadiag-report/report/kernel.log)" "192.0.2.77" "with pseudonyms"
 ok "probe.json is valid" "$here/../schema/validate" "$RDMADIAG" third/rdmadiag-report/report/probe.json
 
+# ---- what comes from an archive reaches no terminal as it is
+cp -r machine evil
+printf '{"hostname":"a\\u001b[2Jb"}' >evil/host.json
+mkdir evil/report
+printf '{"evidence":{"local":{"device":"\\u001b[31mmlx5_0","port":1}},"request":{}}' >evil/report/probe.json
+status_is 0 "a report of a host with a strange name" "$RDMADIAG" report --from evil -o evil.tar
+like "$output" "^evil.tar: report of a[?].2Jb with" "its control characters are not printed"
+like "$output" "^probe of [?].31mmlx5_0/1: " "nor those of a probe's device"
+unlike "$output" $'\x1b' "none is"
+
 # ---- files that cannot be, and files that are there
 echo before >there.tar.gz
 ln -s there.tar.gz link.tar.gz
