@@ -88,7 +88,7 @@ static const char *contradiction_of(const struct judge *judge, const struct oper
 		return "it completed before it was posted";
 	if (status_of(operation).known && operation->post_errno.known && operation->post_errno.value)
 		return "post refused it, and it has a completion";
-	if (operation->bad_wr == FLAG_YES && num_is(operation->post_errno, 0))
+	if (operation->bad_wr == FLAG_YES && (num_is(operation->post_errno, 0) || status_of(operation).known))
 		return "post took it, and names it as the request that it refused";
 	if (has_returned_early(operation))
 		return "its post returned before it was called";

@@ -224,13 +224,27 @@ static void find_failed_step(struct judge *judge)
 			                        transition->start_ns.known ? transition->start_ns.value : INT64_MAX });
 }
 
-/* Queue pairs of one program do not break each other: what was flushed first had another reason, which was not seen. */
+/*
+ * Queue pairs of one program do not break each other, and one completes in order: what was flushed first had another
+ * reason, which was not seen. Without times the list has the order.
+ */
 static void find_earlier_flush(struct judge *judge)
 {
 	const struct operation *flushed = judge->flushed, *failed = judge->failed;
-	if (flushed && failed && flushed->qpn.known && failed->qpn.known && flushed->qpn.value != failed->qpn.value &&
-	        end_time(flushed) < end_time(failed) && end_time(failed) != INT64_MAX)
-		judge->earlier = flushed;
+	bool same =
+	        flushed && failed && flushed->qpn.known && failed->qpn.known && flushed->qpn.value == failed->qpn.value;
+	if (!flushed || !failed || same)
+		return;
+	int64_t flush = end_time(flushed), failure = end_time(failed);
+	bool untimed = flush == INT64_MAX || failure == INT64_MAX;
+	bool known = flushed->qpn.known && failed->qpn.known;
+	list_each(operation, &judge->evidence->operations) {
+		if (operation != flushed && operation != failed)
+			continue;
+		if (untimed ? known && operation == flushed : flush < failure)
+			judge->earlier = flushed;
+		return;
+	}
 }
 
 void judge_facts(struct judge *judge, const struct completed *whole)

@@ -215,6 +215,7 @@ void tell_failed(struct judge *judge, const struct operation *operation);
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);
 /* rules_lag.c: the first member over which wrong bytes arrived; NULL: none. */
+const char *member_words(struct judge *judge, const struct lag_member *member); /* "member 2 of the LAG" */
 const struct lag_member *corrupting_member(const struct judge *judge);
 bool judge_member(struct judge *judge); /* one that failed, while the requests themselves did not */
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
@@ -229,5 +230,6 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome);
 layer_set layers_of_side(const struct judge *judge, int side, layer_set set);
 /* rules_caller.c: the program at that end; two ends of one process are one program. */
 enum layer program_of(const struct judge *judge, int side);
+bool is_program_known(const struct judge *judge, int side); /* no: the record does not say whether it is one */
 
 #endif

@@ -16,6 +16,13 @@ static bool both_differ(struct num a, struct num b)
 	return a.known && b.known && a.value != b.value;
 }
 
+bool is_program_known(const struct judge *judge, int side)
+{
+	enum probe_mode mode = (enum probe_mode)judge->request->mode;
+	return mode == MODE_LOOPBACK || mode == MODE_TWO_DEVICES || side == SIDE_LOCAL ||
+	       (side == SIDE_REMOTE && mode != MODE_UNKNOWN);
+}
+
 enum layer program_of(const struct judge *judge, int side)
 {
 	return side == SIDE_REMOTE && judge->request->mode == MODE_PEER ? LAYER_REMOTE_APPLICATION : LAYER_APPLICATION;
@@ -59,6 +66,8 @@ bool rule_region(struct judge *judge)
 	because(judge, "the rights asked for are \"%s\": remote write needs local write as well", access);
 	summarize(judge, "the buffer was to be registered with remote write and without local write");
 	next_step(judge, "add IBV_ACCESS_LOCAL_WRITE to the rights of the memory region");
+	if (!is_program_known(judge, step->side))
+		return likely(judge, OUTCOME_NOT_RUN, LAYER_APPLICATION, L(REMOTE_APPLICATION));
 	return confirmed(judge, OUTCOME_NOT_RUN, program_of(judge, step->side));
 }
 
@@ -316,8 +325,10 @@ bool rule_caller_stalled(struct judge *judge)
 /* The wait for acknowledgements is one of user space, in a futex. */
 static bool is_in_kernel(const struct stuck_step *stuck)
 {
-	const char *call = stuck->system_call;
-	return call && !text_has(call, "futex") && !text_is(call, "none") && !text_is(call, "running");
+	const char *call = stuck->system_call, *channel = stuck->wait_channel;
+	if (text_has(call, "futex") || text_has(channel, "futex"))
+		return false;
+	return (call && !text_is(call, "none") && !text_is(call, "running")) || (channel && strcmp(channel, "0") != 0);
 }
 
 /* ibv_destroy_cq(3) waits until each event that was taken has been acknowledged. */

@@ -22,21 +22,27 @@ static bool is_silent(const struct lag_member *member)
 static const struct lag_member *find(const struct judge *judge, bool (*wanted)(const struct lag_member *member))
 {
 	list_each(member, &judge->evidence->lag_members)
-		if (member->port.known && wanted(member))
+		if (wanted(member))
 			return member;
 	return NULL;
+}
+
+const char *member_words(struct judge *judge, const struct lag_member *member)
+{
+	const char *text = member->port.known
+	                           ? arena_printf(judge->arena, "member %" PRId64 " of the LAG", member->port.value)
+	                           : NULL;
+	return text ? text : "a member of the LAG";
 }
 
 static void tell_members(struct judge *judge)
 {
 	list_each(member, &judge->evidence->lag_members) {
-		if (!member->port.known)
-			continue;
 		if (carries(member))
-			because(judge, "member %" PRId64 " of the LAG carried %" PRId64 " request%s",
-			        member->port.value, member->completed.value, plural(member->completed.value));
+			because(judge, "%s carried %" PRId64 " request%s", member_words(judge, member),
+			        member->completed.value, plural(member->completed.value));
 		else
-			because(judge, "member %" PRId64 " of the LAG did not: %s", member->port.value,
+			because(judge, "%s did not: %s", member_words(judge, member),
 			        member->wc_status_text                ? member->wc_status_text
 			        : member->timed_out == FLAG_YES       ? "no completion in time"
 			        : member->payload_verified == FLAG_NO ? "wrong bytes arrived"
@@ -61,8 +67,7 @@ bool rule_members(struct judge *judge)
 	tell_members(judge);
 	tell_events(judge);
 	tell_counters(judge);
-	summarize(judge, "member %" PRId64 " of the LAG does not carry the requests that another member carries",
-	        bad->port.value);
+	summarize(judge, "%s does not carry the requests that another member carries", member_words(judge, bad));
 	not_observed(judge, "on which side of the cable of that member they are lost");
 	next_step(
 	        judge, "look at cable, module and switch port of that member, and take it out of the bond until then");
@@ -92,7 +97,7 @@ bool judge_member(struct judge *judge)
 		return false;
 	const struct wc_explanation *known = bad->wc_status.known ? explain_wc(bad->wc_status.value) : NULL;
 	tell_members(judge);
-	summarize(judge, "it worked, and requests over member %" PRId64 " of the LAG fail", bad->port.value);
+	summarize(judge, "it worked, and requests over %s fail", member_words(judge, bad));
 	next_step(judge, "run the probe over that member alone, and compare keys and rights of its queue pair");
 	return undetermined(judge, OUTCOME_DEGRADED,
 	        known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL));

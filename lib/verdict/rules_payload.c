@@ -13,7 +13,7 @@ bool rule_corrupt(struct judge *judge)
 	if (!judge->wrong && !member)
 		return false;
 	if (member)
-		because(judge, "wrong bytes arrived over member %" PRId64 " of the LAG", member->port.value);
+		because(judge, "wrong bytes arrived over %s", member_words(judge, member));
 	because(judge, "an operation succeeded, and the bytes in the target's memory are not those that were sent");
 	if (judge->failed)
 		because(judge, "another operation failed as well; wrong data outweighs it");
@@ -390,6 +390,12 @@ bool rule_ok(struct judge *judge)
 		not_observed(judge,
 		        "what became of all requests that are not listed: the counts do not say that all went well");
 		summarize(judge, "all operations that are listed succeeded; of the others that is not known");
+		return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
+	}
+	if (error_event(judge, SIDE_UNKNOWN)) {
+		not_observed(judge, "on which side the event %s came, and whether it is of this run",
+		        error_event(judge, SIDE_UNKNOWN)->event);
+		summarize(judge, "all operations succeeded, and an event of an unknown side tells of an error");
 		return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
 	}
 	if (ended_in_error(judge)) {

@@ -18,7 +18,8 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 	struct num soft = end->memlock_soft_bytes;
 	bool unlimited = end->may_lock_memory == FLAG_YES || (soft.known && soft.value < 0);
 	/* What the device pages in on demand is not locked. */
-	bool pages_in = text_has(step->name, "reg_mr") && text_has(end->mr_access, "on-demand");
+	bool pages_in = text_has(step->name, "reg_mr") &&
+	                (text_has(end->mr_access, "on-demand") || text_is(judge->request->registration, "odp"));
 	bool locks = !pages_in && (text_has(step->name, "reg_mr") || text_has(step->name, "create_"));
 	if (pages_in)
 		because(judge, "the buffer is paged in on demand: the limit of locked memory does not bind it");
@@ -155,8 +156,9 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 		if (text_has(step->name, "gid"))
 			return confirmed(judge, outcome, LAYER_CONFIGURATION);
 		/* A peer may ask for what this end wished. */
-		return program == LAYER_APPLICATION ? confirmed(judge, outcome, program)
-		                                    : likely(judge, outcome, program, L(APPLICATION));
+		if (program == LAYER_APPLICATION && is_program_known(judge, step->side))
+			return confirmed(judge, outcome, program);
+		return likely(judge, outcome, program, L(APPLICATION) | L(REMOTE_APPLICATION));
 	}
 	if (text_is(explain_step(step->name), "RTR"))
 		return judge_rtr(judge, outcome, base);

@@ -141,7 +141,10 @@ static bool judge_not_taken(struct judge *judge)
 		summarize(judge, "the completion is in the completion queue, and poll does not return it");
 		return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 	}
-	bool waited = waiting_end_ns(judge) > arrived;
+	const int64_t long_ns = 100000000;
+	int64_t rest = difference(waiting_end_ns(judge), arrived);
+	bool waited = waiting_end_ns(judge) >= 0 && (rest >= long_ns || (rest > 0 && pending->post_call_ns.known));
+	waited = waited && !evidence->stuck;
 	if (known && !waited)
 		not_observed(judge, "how long the completion lay there: the record does not say when it ends");
 	if (known && waited && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {

@@ -194,11 +194,8 @@ static void tell_completion(struct judge *judge, const struct operation *operati
 	if (judge->flushed && !judge->earlier)
 		because(judge, "the flushed requests are a consequence of it");
 	if (judge->earlier) {
-		because(judge,
-		        "a request of queue pair %" PRId64 " had been flushed before: that one was broken already",
-		        judge->earlier->qpn.value);
-		not_observed(
-		        judge, "what broke queue pair %" PRId64 ", before this failure", judge->earlier->qpn.value);
+		because(judge, "another request had been flushed before, so that a queue pair was broken already");
+		not_observed(judge, "what broke the queue pair of the request that was flushed first");
 	}
 }
 
