@@ -142,6 +142,10 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(KERNEL));
 	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
 		return undetermined(judge, OUTCOME_FAILED, base);
+	if (operation->lkey.known && !local->lkey.known) {
+		not_observed(judge, "whether the local key in the request is that of the buffer");
+		return undetermined(judge, OUTCOME_FAILED, base);
+	}
 	if (judge->request->drill && !operation->lkey.known)
 		return undetermined(judge, OUTCOME_FAILED, base & ~L(KERNEL));
 	because(judge, operation->lkey.known ? "the local key in the request is that of the buffer"
