@@ -399,7 +399,7 @@ static void tunnels_carry_no_roce(void **state)
 
 /* ---- ARP flux ---- */
 
-static bool warns_of_flux(int64_t ignore0, int64_t ignore1)
+static bool warns_of_flux(int64_t ignore0, int64_t ignore1, bool routed)
 {
 	struct network n = network_to("192.0.2.9");
 	struct netdev *eth1 = add_netdev(&n.f, "eth1", LINK_ETHERNET, "02:00:5e:10:00:03", "192.0.2.2/24");
@@ -407,6 +407,7 @@ static bool warns_of_flux(int64_t ignore0, int64_t ignore1)
 	n.eth0->arp = ignore0 < 0 ? NULL : &settings[0];
 	eth1->arp = ignore1 < 0 ? NULL : &settings[1];
 	n.path.route.hop.oif = n.eth0->ifindex;
+	n.path.route.hop.has_gateway = routed;
 	const struct gid_route *route = answer(&n);
 	assert_true(num_is(route->index, 1));
 	bool warns = strstr(route->reason, "ARP flux") != NULL;
@@ -417,11 +418,12 @@ static bool warns_of_flux(int64_t ignore0, int64_t ignore1)
 static void arp_settings_decide_on_flux(void **state)
 {
 	(void)state;
-	assert_true(warns_of_flux(0, 0));
-	assert_true(warns_of_flux(-1, -1)); /* not known: the kernel's default */
-	assert_true(warns_of_flux(1, 0));
-	assert_false(warns_of_flux(1, 1));
-	assert_false(warns_of_flux(2, 8));
+	assert_true(warns_of_flux(0, 0, false));
+	assert_true(warns_of_flux(-1, -1, false)); /* not known: the kernel's default */
+	assert_true(warns_of_flux(1, 0, false));
+	assert_false(warns_of_flux(1, 1, false));
+	assert_false(warns_of_flux(2, 8, false));
+	assert_false(warns_of_flux(0, 0, true)); /* the peer answers the router */
 }
 
 static uint32_t subnets_with(enum link_kind kind, const char *kind_name, bool on_eth0, const char *addresses)

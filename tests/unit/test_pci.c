@@ -2,6 +2,7 @@
 /* PCI addresses in paths, configuration space, and the texts of sysfs. */
 #include "unit.h"
 
+#include "render/places.h"
 #include "source/pci.h"
 
 static struct arena *arena;
@@ -189,6 +190,31 @@ static void aer_totals(void **state)
 	assert_false(pci_aer_total("").known);
 }
 
+/* ---- links in words ---- */
+
+static const char *link_text(struct num width, struct num most, struct num most_above)
+{
+	static char text[PLACE_LINK_SIZE];
+	const struct pci_hop hop = { .width = width, .max_width = most, .speed_mtps = num(16000) };
+	const struct pci_hop above = { .max_width = most_above };
+	place_link(&hop, &above, text);
+	return text;
+}
+
+static void a_link_is_measured_by_what_both_ends_can(void **state)
+{
+	const struct num unknown = { 0 };
+	(void)state;
+	assert_string_equal(link_text(num(16), num(16), num(16)), "x16 16 GT/s");
+	assert_string_equal(link_text(num(8), num(16), num(16)), "x8 of x16 16 GT/s");
+	assert_string_equal(link_text(num(8), num(16), num(8)), "x8 16 GT/s");
+	/* a port above that is a bridge of a virtual machine tells nothing: then the function's own limit counts */
+	assert_string_equal(link_text(num(8), num(16), unknown), "x8 of x16 16 GT/s");
+	assert_string_equal(link_text(num(8), unknown, num(16)), "x8 of x16 16 GT/s");
+	assert_string_equal(link_text(num(8), unknown, unknown), "x8 16 GT/s");
+	assert_string_equal(link_text(unknown, num(16), num(16)), "16 GT/s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +228,7 @@ int main(void)
 		cmocka_unit_test(hostile_configuration_space),
 		cmocka_unit_test(uevents),
 		cmocka_unit_test(aer_totals),
+		cmocka_unit_test(a_link_is_measured_by_what_both_ends_can),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -114,7 +114,9 @@ static void new_mappings_come_by_offset(void **state)
 	assert_int_equal(found[0].offset, 0x5000);
 	assert_int_equal(found[1].offset, 0x9000);
 	assert_int_equal(found[1].start, UINT64_C(0x7f0000010000));
+	found[1].offset = 0;
 	assert_int_equal(mappings_new(&before, &after, found, 1), 2);
+	assert_int_equal(found[1].offset, 0); /* beyond the limit nothing is written */
 }
 
 /* ---- payloads ---- */
