@@ -190,12 +190,15 @@ FUZZERS := $(patsubst $(SRC)/tests/fuzz/fuzz_%.c,%,$(sort $(wildcard $(SRC)/test
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_MACHINE := several-surprises
 FUZZ_WIRE := qos-and-wire
+FUZZ_NAMES := names-people-type
 .PHONY: fuzz
 fuzz: setup-fuzz
 	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' fuzz-programs
 	$(Q)[ -d $(O)/fuzz/machine ] || $(SRC)/tests/machines/make-snapshot $(FUZZ_MACHINE) $(O)/fuzz/machine
 	$(Q)[ -d $(O)/fuzz/wire ] || $(SRC)/tests/machines/make-snapshot $(FUZZ_WIRE) $(O)/fuzz/wire
-	$(Q)$(SRC)/tests/fuzz/seeds $(O)/fuzz/machine $(O)/fuzz/wire $(O)/fuzz/seeds
+	$(Q)[ -d $(O)/fuzz/names ] || $(SRC)/tests/machines/make-snapshot $(FUZZ_NAMES) $(O)/fuzz/names
+	$(Q)rm -rf $(O)/fuzz/seeds
+	$(Q)$(SRC)/tests/fuzz/seeds $(O)/fuzz/machine $(O)/fuzz/wire $(O)/fuzz/names $(O)/fuzz/seeds
 	$(Q)for name in $(FUZZERS); do echo "fuzzing $$name for $(T) s"; mkdir -p $(O)/fuzz/corpus/$$name $(O)/fuzz/seeds/$$name; \
 		FUZZ_MACHINE=$(abspath $(O))/fuzz/machine \
 		$(abspath $(O))/fuzz/fuzz_$$name -max_total_time=$(T) -timeout=20 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \

@@ -10,6 +10,7 @@
 #include "probe/channel.h"
 #include "probe/layout.h"
 #include "probe/session.h"
+#include "probe/target.h"
 #include "verdict/verdict.h"
 
 #include <arpa/inet.h>
@@ -88,15 +89,17 @@ static void believe(struct channel *channel, struct arena *arena)
 	struct error error = { 0 };
 	struct probe_run *run = channel->run;
 	struct evidence *evidence = run_evidence(run);
+	struct layout layout;
+	if (layout_make(&layout, &run->document.request, 1, GRANT_LIMIT))
+		abort();
 	channel->finishing = true; /* others are passed over */
 	if (channel_expect(channel, "evidence", &evidence_message_record, &answer, run_now(run) + 1000000000, &error))
 		return;
 	struct operation *operation = list_add(arena, &answer.evidence.operations);
 	if (operation)
 		*operation = (struct operation){ .wr_id = num(1), .bytes = num(64) };
-	list_each(landing, &answer.landings)
-		landing_apply(landing, &answer.evidence);
 	*evidence = answer.evidence;
+	landings_apply(&answer.landings, &layout, run);
 	verdict_judge(&run->document.request, evidence, &run->report, arena, &run->document.verdict);
 	if (!run->document.verdict.summary)
 		abort();
@@ -119,6 +122,8 @@ static void connection(const uint8_t *data, size_t size, void (*use)(struct chan
 	autocall(arena_freep) struct arena *arena = arena_new(16 << 20);
 	settings_init(&settings);
 	settings.device = (struct device_choice){ .name = "no-such-device" };
+	if (settings_sizes(&settings, arena, "64", NULL))
+		abort();
 	struct probe_run *run = run_new(arena, &settings, &survey);
 	if (!run || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || channel_open(&channel, run, pair[0]))
 		abort();
