@@ -163,8 +163,17 @@ static const struct port *find_port(const struct host *host, const char *subject
 	return NULL;
 }
 
+static void note_unused(struct host *host, const char *label, const struct port *port, struct strings *unused)
+{
+	const struct netdev *netdev = port_netdev(port);
+	const char *subject = netdev ? arena_printf(host->arena, "net:%s", netdev->name) : NULL;
+	(void)strings_add(host->arena, unused, label);
+	if (subject)
+		(void)strings_add(host->arena, unused, subject);
+}
+
 /* A mistyped port would have its own fault reported for ever, or hide none. */
-static int check_expected(const struct check_request *request, const struct host *host, struct error *error)
+static int check_expected(struct check_request *request, struct host *host, struct error *error)
 {
 	const struct strings *expected = &request->filter.expect_down;
 	for (uint32_t i = 0; i < expected->count; i++) {
@@ -173,6 +182,8 @@ static int check_expected(const struct check_request *request, const struct host
 			return error_say(error, -ENODEV, "--expect-down: there is no port '%s'", expected->items[i]);
 		if (port->state && !strcmp(port->state, "ACTIVE"))
 			complain("--expect-down %s: this port is ACTIVE", expected->items[i]);
+		else
+			note_unused(host, expected->items[i], port, &request->filter.unused);
 	}
 	return 0;
 }
@@ -281,7 +292,7 @@ static void write_unknown(const struct check_request *request)
 		complain("%s", error.text);
 }
 
-static int check(const struct check_request *request, const struct common_options *common)
+static int check(struct check_request *request, const struct common_options *common)
 {
 	struct error error = { 0 };
 	autocall(origin_closep) struct origin *origin =
@@ -367,35 +378,67 @@ static int set_option(const struct command *command, int option, struct arena *a
 	return 0;
 }
 
-static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+static int check_options(
+        const struct command *command, const struct check_request *request, const struct common_options *common)
 {
-	autocall(arena_freep) struct arena *arena = arena_new(1 << 20);
-	struct check_request request = { 0 };
-	if (!arena) {
-		complain("no memory");
-		return EXIT_NOTHING;
-	}
-	int option;
-	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
-		int wrong = set_option(command, option, arena, &request);
-		if (wrong)
-			return wrong;
-	}
-	if (option != OPTION_END)
-		return option_status(option);
-	if (optind < argc)
-		return usage_error(command, "'%s': no operand is taken", argv[optind]);
-	if (request.nagios && common->json)
+	if (request->nagios && common->json)
 		return usage_error(command, "--nagios and --json: one of them");
-	if (request.prom && !strcmp(request.prom, "-") && (request.nagios || common->json))
+	if (request->prom && !strcmp(request->prom, "-") && (request->nagios || common->json))
 		return usage_error(command, "--prom -: standard output carries the metrics alone");
-	if (request.interval > 0 && common->from)
+	if (request->interval > 0 && common->from)
 		return usage_error(command, "--interval: nothing moves in a snapshot");
-	if (request.probe && common->from)
+	if (request->probe && common->from)
 		return usage_error(command,
 		        "--probe: a probe needs a live host; what a report holds of probes is told without it, and "
 		        "rdmadiag probe --from %s shows them",
 		        common->from);
+	return 0;
+}
+
+/* 0, or the status to leave with; OPTION_SHOWN when what was asked for was shown. */
+static int read_options(const struct command *command, int argc, char **argv, struct common_options *common,
+        struct arena *arena, struct check_request *request)
+{
+	int option;
+	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
+		int wrong = set_option(command, option, arena, request);
+		if (wrong)
+			return wrong;
+	}
+	if (option != OPTION_END)
+		return option == OPTION_SHOWN ? OPTION_SHOWN : option_status(option);
+	if (optind < argc)
+		return usage_error(command, "'%s': no operand is taken", argv[optind]);
+	return check_options(command, request, common);
+}
+
+static bool has_word(char **words, const char *word)
+{
+	for (; *words; words++)
+		if (!strcmp(*words, word))
+			return true;
+	return false;
+}
+
+/* To a monitoring plug-in's caller status 2 is CRITICAL, and a mistake in its configuration is not. */
+static int run(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	autocall(arena_freep) struct arena *arena = arena_new(1 << 20);
+	bool monitored = has_word(argv, "--nagios"); /* getopt_long(3) moves words, but loses none */
+	struct check_request request = { 0 };
+	if (!arena) {
+		complain("no memory");
+		return monitored ? MONITOR_UNKNOWN : EXIT_NOTHING;
+	}
+	int status = read_options(command, argc, argv, common, arena, &request);
+	if (status == OPTION_SHOWN)
+		return EXIT_DONE;
+	if (status && monitored) {
+		puts("RDMA UNKNOWN - wrong usage of rdmadiag check, see its standard error");
+		return MONITOR_UNKNOWN;
+	}
+	if (status)
+		return status;
 	if (request.probe)
 		run_command_signals();
 	return check(&request, common);

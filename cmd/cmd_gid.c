@@ -39,16 +39,14 @@ struct reading {
 };
 
 /* A netdev whose device only the GID tables tell may be meant, too. */
-static int find_device(
-        struct origin *origin, struct host *host, const struct gid_request *request, const struct rdma_device **device)
+static int find_devices(
+        struct origin *origin, struct host *host, const struct gid_request *request, struct device_list *devices)
 {
-	int result = 0;
-	*device = collect_find_device(host, request->device);
-	if (!*device && host_netdev_called(host, request->device)) {
-		result = gid_elsewhere(origin, host, request->source);
-		*device = collect_find_device(host, request->device);
-	}
-	return result;
+	int result = collect_find_devices(host, request->device, devices);
+	if (result || devices->count || !host_netdev_called(host, request->device))
+		return result;
+	result = gid_elsewhere(origin, host, request->source);
+	return result ? result : collect_find_devices(host, request->device, devices);
 }
 
 static int read_more(struct origin *origin, struct host *host, void *data)
@@ -57,10 +55,12 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	struct gid_look *look = reading->look;
 	struct gid_read_options options = { .source = reading->request->source, .port = reading->request->port };
 	*look->document = (struct gid_document){ 0 };
+	struct device_list devices;
 	if (reading->request->device) {
-		int found = find_device(origin, host, reading->request, &options.device);
-		if (found || !options.device)
+		int found = find_devices(origin, host, reading->request, &devices);
+		if (found || !devices.count)
 			return found; /* gid_look() says that there is none */
+		options.devices = &devices;
 	}
 	int result = gid_read(origin, host, &options, look->document);
 	if (!result && look->path)
@@ -189,8 +189,15 @@ static int compare(const struct gid_request *request, struct gid_look *look, str
 	int result = read_earlier(request->diff, look->host->arena, &before, error);
 	if (result)
 		return result;
-	const struct rdma_device *only = request->device ? collect_find_device(look->host, request->device) : NULL;
-	result = gid_diff(look->host->arena, &before, look->document, only ? only->name : NULL, request->port);
+	struct device_list devices = { 0 };
+	struct strings only = { 0 };
+	if (request->device)
+		result = collect_find_devices(look->host, request->device, &devices);
+	for (uint32_t i = 0; !result && i < devices.count; i++)
+		result = strings_add(look->host->arena, &only, devices.items[i]->name);
+	if (!result)
+		result = gid_diff(
+		        look->host->arena, &before, look->document, request->device ? &only : NULL, request->port);
 	return result ? error_set(error, result, "%s", request->diff) : 0;
 }
 
@@ -310,8 +317,10 @@ static int check_request(
 		        "--to: '%s' is no IPv4 or IPv6 address, nor a GID of a RoCE port (names of hosts are not "
 		        "resolved)",
 		        request->to);
-	if (request->watch && (common->from || request->to || request->diff || request->explain || request->all))
-		return usage_error(command, "--watch goes with a device only");
+	if (request->watch && common->from)
+		return usage_error(command, "--watch follows this host: a snapshot (--from) does not change");
+	if (request->watch && (request->to || request->diff || request->explain || request->all))
+		return usage_error(command, "--watch goes with a device only, and with no other option of gid");
 	return 0;
 }
 

@@ -233,10 +233,6 @@ static int parse_arguments(const struct command *command, int argc, char **argv,
 	}
 	if (option != OPTION_END)
 		return 1 + option_status(option);
-	if (arguments->judge && !strncmp(arguments->judge, "--from", strlen("--from")))
-		return 1 + usage_error(command,
-		                   "--judge takes the FILE of a recorded document; of a snapshot or report: "
-		                   "rdmadiag probe --from SNAPSHOT");
 	if (optind < argc)
 		return 1 + usage_error(command, "'%s': a probe takes options only; -d names the device", argv[optind]);
 	struct error error = { 0 };

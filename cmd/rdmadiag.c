@@ -244,6 +244,10 @@ static int next_option(const struct command *command, int argc, char **argv, con
 	char name[64];
 	if (value == '?' || value == ':') {
 		tell_wrong_option(name_of(command, name), tables->options, value, argv[optind - 1]);
+	} else if (optarg && optarg == argv[optind - 1] && !strncmp(optarg, "--", 2) && optarg[2]) {
+		/* getopt_long(3) takes the next option for the argument; --to=--x is how one may really begin so. */
+		complain_of(name_of(command, name), "--%s needs an argument, and '%s' follows it",
+		        long_option_name(tables->options, value), optarg);
 	} else if (lacks_name(common_options, value) || lacks_name(command ? command->options : NULL, value)) {
 		complain_of(
 		        name_of(command, name), "--%s: the name is empty", long_option_name(tables->options, value));

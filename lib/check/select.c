@@ -33,7 +33,11 @@ int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, s
 
 static bool is_expected(const struct finding *finding, const struct finding_filter *filter)
 {
-	return !strcmp(finding->id, "port-down") && strings_contain(&filter->expect_down, finding->subject);
+	if (!strcmp(finding->id, "port-down"))
+		return strings_contain(&filter->expect_down, finding->subject);
+	bool follows = !strncmp(finding->id, "gid-", 4) || !strcmp(finding->id, "link-problem") ||
+	               !strcmp(finding->id, "link-flaps");
+	return follows && strings_contain(&filter->unused, finding->subject);
 }
 
 static bool is_wanted(const struct finding *finding, const struct finding_filter *filter)

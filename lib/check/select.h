@@ -10,6 +10,7 @@ struct finding_filter {
 	struct strings only;        /* ids; empty: all */
 	struct strings ignore;      /* ids */
 	struct strings expect_down; /* DEV/PORT: findings that say this port is down are dropped */
+	struct strings unused;      /* those of them that are down, and their netdevs: so are what follows from that */
 	enum severity threshold;    /* milder ones are dropped */
 };
 

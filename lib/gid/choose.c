@@ -106,7 +106,7 @@ static const struct {
  * All of them open the device first. EACCES is a matter of who runs them; a node that is not here, or that the
  * container's rules refuse, is one of everybody's here.
  */
-static const char *why_unopened(const struct rdma_device *device)
+const char *gid_why_unopened(const struct rdma_device *device)
 {
 	if (!device)
 		return NULL;
@@ -119,7 +119,7 @@ static const char *why_unopened(const struct rdma_device *device)
 
 static bool opens(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
-	const char *why = why_unopened(port->table->rdma);
+	const char *why = gid_why_unopened(port->table->rdma);
 	if (!why)
 		return true;
 	gid_take_none(arena, choice, "it cannot open the device: %s", why);

@@ -56,6 +56,8 @@ int gid_explain(struct host *host, const struct gid_environment *environment, st
 enum transport gid_port_transport(const struct gid_port *port);
 /* The state of a port that is known not to be active; NULL: it is, or that is not known. */
 const char *gid_port_inactive(const struct gid_port *port);
+/* Why no program here opens the device (EACCES is a matter of who runs it); NULL: nothing speaks against it. */
+const char *gid_why_unopened(const struct rdma_device *device);
 /* The used entry at an index; NULL: the slot is empty or does not exist. */
 const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index);
 /* Slots of the table; when that is not known, up to the last used one. */

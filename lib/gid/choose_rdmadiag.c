@@ -259,6 +259,10 @@ void gid_choose_rdmadiag(struct arena *arena, const struct gid_port *port, const
 	default:
 		choose_roce(arena, port, choice);
 	}
+	const char *unopened = port->table->rdma ? gid_why_unopened(port->table->rdma) : NULL;
+	if (unopened && choice->index.known)
+		choice->reason =
+		        arena_printf(arena, "%s; but no program here opens the device: %s", choice->reason, unopened);
 	/* The index is right all the same; but for entries whose netdev says so already. */
 	const char *inactive = gid_port_inactive(port);
 	const struct gid_entry *taken = choice->index.known ? gid_entry_at(port, choice->index.value) : NULL;

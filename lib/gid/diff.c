@@ -121,13 +121,18 @@ static int match(struct diff *diff, enum strictness strictness)
 
 /* ---- what is compared ---- */
 
-static bool is_compared(const struct gid_entry *entry, const char *only, int64_t only_port)
+static bool is_wanted(const struct strings *only, const char *device)
 {
-	return entry->empty != FLAG_YES && entry->gid && strspn(entry->gid, "0:") != strlen(entry->gid) &&
-	       (!only || same_text(entry->device, only)) && (!only_port || entry->port.value == only_port);
+	return !only || strings_contain(only, device);
 }
 
-static uint8_t *leave_out(const struct gid_document *document, const char *only, int64_t only_port)
+static bool is_compared(const struct gid_entry *entry, const struct strings *only, int64_t only_port)
+{
+	return entry->empty != FLAG_YES && entry->gid && strspn(entry->gid, "0:") != strlen(entry->gid) &&
+	       is_wanted(only, entry->device) && (!only_port || entry->port.value == only_port);
+}
+
+static uint8_t *leave_out(const struct gid_document *document, const struct strings *only, int64_t only_port)
 {
 	uint8_t *matched = calloc(document->entries.count + 1, 1);
 	for (uint32_t i = 0; matched && i < document->entries.count; i++)
@@ -162,12 +167,12 @@ static const struct gid_table *table_before(const struct diff *diff, const struc
 	return NULL;
 }
 
-static int add_resized(struct diff *diff, const char *only, int64_t only_port)
+static int add_resized(struct diff *diff, const struct strings *only, int64_t only_port)
 {
 	list_each(table, &diff->now->tables) {
 		const struct gid_table *before = table_before(diff, table);
-		bool compared = before && (!only || same_text(table->device, only)) &&
-		                (!only_port || table->port.value == only_port);
+		bool compared =
+		        before && is_wanted(only, table->device) && (!only_port || table->port.value == only_port);
 		if (!compared || !table->size.known || !before->size.known || table->size.value == before->size.value)
 			continue;
 		struct gid_resize *resize = list_add(diff->arena, &diff->now->resized);
@@ -180,8 +185,8 @@ static int add_resized(struct diff *diff, const char *only, int64_t only_port)
 	return 0;
 }
 
-int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now, const char *only,
-        int64_t only_port)
+int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now,
+        const struct strings *only, int64_t only_port)
 {
 	autofree uint8_t *before_matched = leave_out(before, only, only_port);
 	autofree uint8_t *now_matched = leave_out(now, only, only_port);

@@ -2,6 +2,7 @@
 #include "gid/elsewhere.h"
 
 #include "gid/judge.h"
+#include "source/collect.h"
 #include "source/join.h"
 
 /* What it stands on is not to be seen here. */
@@ -54,8 +55,9 @@ int gid_elsewhere(struct origin *origin, struct host *host, enum gid_source sour
 	if (!has_candidate(host))
 		return 0;
 	for (uint32_t i = 0; !result && i < host->devices.count && count < DEVICES; i++) {
-		struct gid_read_options options = { .source = source, .device = host->devices.items[i] };
-		if (!has_such_port(options.device))
+		struct device_list one = { .items = &host->devices.items[i], .count = 1 };
+		struct gid_read_options options = { .source = source, .devices = &one };
+		if (!has_such_port(host->devices.items[i]))
 			continue;
 		count++;
 		result = gid_read(origin, host, &options, &document);

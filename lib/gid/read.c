@@ -160,6 +160,14 @@ static void read_cm_mode(struct reader *reader)
 	reader->table->cm_mode = origin_text(reader->origin, reader->host->arena, path);
 }
 
+static bool wants_device(const struct gid_read_options *options, const struct rdma_device *device)
+{
+	for (uint32_t i = 0; options->devices && i < options->devices->count; i++)
+		if (options->devices->items[i] == device)
+			return true;
+	return !options->devices;
+}
+
 static bool wants_port(const struct gid_read_options *options, const struct port *port)
 {
 	return port->number.known && (!options->port || options->port == port->number.value);
@@ -413,7 +421,7 @@ int gid_read(
 			.cm_devices = &cm_devices,
 			.uverbs_listed = &uverbs_listed,
 		};
-		if (!options->device || options->device == reader.device)
+		if (wants_device(options, reader.device))
 			result = read_device(&reader, options);
 	}
 	return result ? result : gid_subnets_read(origin, host);

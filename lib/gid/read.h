@@ -22,8 +22,8 @@ enum gid_source { GID_SOURCE_BEST, GID_SOURCE_VERBS, GID_SOURCE_SYSFS };
 
 struct gid_read_options {
 	enum gid_source source;
-	const struct rdma_device *device; /* NULL: all */
-	int64_t port;                     /* 0: all */
+	const struct device_list *devices; /* NULL: all */
+	int64_t port;                      /* 0: all */
 };
 
 /*

@@ -42,7 +42,9 @@ status_is 3 "--nagios: unknown" "$RDMADIAG" check --nagios --from "$dir/none"
 like "$output" '^RDMA UNKNOWN - .*No such file' "says why on standard output"
 status_is 0 "--nagios: ok" "$RDMADIAG" check --nagios --severity error --from "$arm"
 
-status_is 2 "--nagios and JSON" "$RDMADIAG" check --nagios -j --from "$arm"
+status_is 3 "--nagios: wrong usage is not critical" "$RDMADIAG" check --nagios --only no-such-finding --from "$arm"
+is "$output" "RDMA UNKNOWN - wrong usage of rdmadiag check, see its standard error" "and told where a plug-in is read"
+status_is 3 "--nagios and JSON" "$RDMADIAG" check --nagios -j --from "$arm"
 like "$errors" "nagios and --json" "contradict each other"
 status_is 2 "--prom - and JSON" "$RDMADIAG" check --prom - -j --from "$arm"
 cd "$dir" || exit

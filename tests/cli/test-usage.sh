@@ -50,6 +50,8 @@ wrong "the same before the command" "^rdmadiag: '--nope' is no option$" --nope
 wrong "a letter that is none" "^rdmadiag topo: '-x' is no option$" topo -jx
 wrong "the beginning of several" "'--si' is the beginning of several options" probe --si 3
 wrong "an argument that is missing" "^rdmadiag topo: --from needs an argument$" topo --from
+wrong "an option for an argument" "^rdmadiag gid: --to needs an argument, and '--from' follows it$" gid --to --from x
+wrong "--watch of a snapshot" "^rdmadiag gid: --watch follows this host" gid --watch --from x
 wrong "an argument too many" "^rdmadiag gid: --json takes no argument$" gid --json=yes
 wrong "control characters in an option" "'--.\[31m' is no option" topo $'--\e[31m'
 wrong "control characters in a word" "'.\[31m' is no document" schema $'\e[31m'
@@ -76,7 +78,7 @@ wrong "topo --tree of JSON" "^rdmadiag topo: --tree and --json: one of them$" to
 wrong "a document without a name" "the name of document 2 is empty" compare a ""
 wrong "an address of --listen behind a space" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen x:y
 wrong "the same behind =" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen=x:y
-wrong "--judge of a report" "--judge takes the FILE .*probe --from SNAPSHOT$" probe --judge --from r.tar.gz
+wrong "--judge of a report" "^rdmadiag probe: --judge needs an argument, and '--from' follows it$" probe --judge --from r.tar.gz
 wrong "--judge and --from" "one of --from and --judge: --from SNAPSHOT judges" probe --judge x --from y
 wrong "an operand behind an address" "^rdmadiag probe: 'more': a probe takes options only" probe --keep --listen :0 more
 wrong "standard input twice" "can be read only once" compare - a -

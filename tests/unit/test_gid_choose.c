@@ -651,9 +651,12 @@ static void test_diff_of_equal_tables(void **state)
 	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, NULL, 0), 0);
 	assert_int_equal(now.document.changes.count, 0);
 	now.document.entries.count = 0;
-	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, "other", 0), 0);
+	struct strings other = { 0 }, mlx5_0 = { 0 };
+	strings_add(now.host->arena, &other, "other");
+	strings_add(now.host->arena, &mlx5_0, "mlx5_0");
+	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, &other, 0), 0);
 	assert_int_equal(now.document.changes.count, 0);
-	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, "mlx5_0", 1), 0);
+	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, &mlx5_0, 1), 0);
 	assert_int_equal(now.document.changes.count, 6);
 	fixture_free(&before);
 	fixture_free(&now);
