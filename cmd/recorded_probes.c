@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 void recorded_probe_name(char name[static 32], unsigned int number, const char *kind)
 {
@@ -43,6 +44,19 @@ static const struct field envelope_fields[] = {
 };
 static RECORD(envelope_record, envelope, envelope_fields);
 
+/*
+ * A field that the document says it could not read when it was judged before is null in it now, and reads like one that
+ * was never there. Such an entry is named by the field's path, and its reason begins with it (render/json.c).
+ */
+static void keep_unreadable(struct arena *arena, const struct not_collected *missing, struct evidence *evidence)
+{
+	size_t length = strlen(missing->what);
+	bool is_field = !strncmp(missing->what, "evidence", 8) || !strncmp(missing->what, "request", 7);
+	if (is_field && !strncmp(missing->reason, missing->what, length) && missing->reason[length] == ':' &&
+	        !strings_contain(&evidence->unreadable, missing->reason))
+		strings_add(arena, &evidence->unreadable, missing->reason);
+}
+
 /* What does not fit in it is nobody's loss. */
 static void take_envelope(json_object *object, struct arena *arena, struct recorded_probe *probe)
 {
@@ -53,12 +67,14 @@ static void take_envelope(json_object *object, struct arena *arena, struct recor
 		return;
 	if (envelope->host.hostname || envelope->host.kernel || envelope->host.architecture)
 		probe->facts = &envelope->host;
-	list_each(missing, &envelope->not_collected)
-		if (missing->what && missing->subject && missing->reason)
-			report_missing(probe->document.report, missing->what, missing->subject,
-			        missing->error.value > 0 && missing->error.value < 4096 ? -(int)missing->error.value
-			                                                                : 0,
-			        "%s", missing->reason);
+	list_each(missing, &envelope->not_collected) {
+		if (!missing->what || !missing->subject || !missing->reason)
+			continue;
+		keep_unreadable(arena, missing, &probe->document.evidence);
+		report_missing(probe->document.report, missing->what, missing->subject,
+		        missing->error.value > 0 && missing->error.value < 4096 ? -(int)missing->error.value : 0, "%s",
+		        missing->reason);
+	}
 }
 
 static int read_text(const struct recorded_place *place, const char *name, char **text, size_t *length)

@@ -14,6 +14,7 @@ enum rung_state { RUNG_UNKNOWN, RUNG_NO, RUNG_YES, RUNG_FOLLOWS };
 struct rung {
 	const char *name;
 	const char *note;
+	const char *stop;    /* it stopped here, in words; NULL: it did not */
 	struct num time_ns;  /* on the local clock */
 	struct num error_ns; /* of a time that was on the peer's clock */
 	enum rung_state state;
@@ -117,6 +118,29 @@ static void fill_what_follows(const struct operation *operation, struct rung run
 	}
 }
 
+/*
+ * What an error says of the acknowledgement: the peer's adapter refused the request, or nothing came until the retries
+ * were used up. The completion that says so is no stage of success.
+ */
+static void fill_what_failed(const struct operation *operation, struct rung rungs[RUNGS])
+{
+	enum { ACKNOWLEDGED = 4, COMPLETED = 6, CONSUMED };
+	static const char *const notes[] = { [9] = "refused by the peer's adapter",
+		[10] = "refused by the peer's adapter",
+		[11] = "given up by the peer's adapter",
+		[12] = "no answer in all tries",
+		[13] = "the peer had no receive" };
+	if (!operation->wc_status.known || !operation->wc_status.value)
+		return;
+	if (was_sent(operation) && rungs[ACKNOWLEDGED].state != RUNG_YES) {
+		rungs[ACKNOWLEDGED].state = RUNG_NO;
+		rungs[ACKNOWLEDGED].note = notes[operation->wc_status.value];
+	}
+	for (int i = COMPLETED; i <= CONSUMED; i++)
+		if (rungs[i].state >= RUNG_YES)
+			rungs[i].note = "with an error";
+}
+
 static void fill_rungs(const struct out *out, const struct operation *operation, struct rung rungs[RUNGS])
 {
 	const struct observers *observers = &out->evidence->observers;
@@ -144,21 +168,37 @@ static void fill_rungs(const struct out *out, const struct operation *operation,
 		for (int i = 1; i < RUNGS; i++)
 			rungs[i].state = RUNG_NO;
 	fill_what_follows(operation, rungs);
+	fill_what_failed(operation, rungs);
 }
 
 /*
  * The first rung that was not reached although none below it was either; RUNGS: all were. A completion with an error is
- * no progress: the request stopped on its way to the peer's memory.
+ * no progress: the request stopped on its way to the peer's memory, or its acknowledgement on the way back.
  */
 static int stopping_rung(const struct operation *operation, const struct rung rungs[RUNGS])
 {
-	enum { LANDED = 5, SUCCEEDED = 8 };
+	enum { ACKNOWLEDGED = 4, LANDED = 5, SUCCEEDED = 8 };
 	bool error = operation->wc_status.known && operation->wc_status.value;
 	int last = -1;
 	for (int i = 0; i <= (error ? LANDED : RUNGS - 1); i++)
 		if (rungs[i].state >= RUNG_YES)
 			last = i;
+	if (last == LANDED && rungs[ACKNOWLEDGED].state == RUNG_NO)
+		return ACKNOWLEDGED;
 	return error && last == LANDED ? SUCCEEDED : last + 1;
+}
+
+/* Where a completion with an error follows, what is further down did happen. */
+static void mark_stop(const struct operation *operation, struct rung rungs[RUNGS])
+{
+	int stop = stopping_rung(operation, rungs);
+	/* A peer that was never asked to confirm is not a stop. */
+	if (stop >= RUNGS || (stop == RUNGS - 1 && rungs[stop].state == RUNG_UNKNOWN))
+		return;
+	bool error = operation->wc_status.known && operation->wc_status.value;
+	rungs[stop].stop = rungs[stop].state == RUNG_NO ? "  <== stopped here"
+	                   : error                      ? "  <== stopped between here and the completion with an error"
+	                                                : "  <== stopped here or further down";
 }
 
 static const char *rung_mark(const struct out *out, const struct rung *rung)
@@ -195,7 +235,7 @@ static const char *rung_text(const struct rung *rung)
 	return texts[rung->state];
 }
 
-static void say_rung(const struct out *out, const struct rung *rung, struct num *last, bool stop)
+static void say_rung(const struct out *out, const struct rung *rung, struct num *last)
 {
 	char at[DURATION_TEXT_SIZE], since[DURATION_TEXT_SIZE], error[DURATION_TEXT_SIZE], cell[128];
 	if (rung->time_ns.known && rung->state == RUNG_YES) {
@@ -211,16 +251,15 @@ static void say_rung(const struct out *out, const struct rung *rung, struct num 
 	} else {
 		snprintf(cell, sizeof(cell), "%s", rung->failed ? "no:" : rung_text(rung));
 	}
-	enum style style = rung_style(rung, stop);
+	enum style style = rung_style(rung, rung->stop != NULL);
 	say(out, "  %s%s%s %-13s", style_code(out, style), rung_mark(out, rung), style_end(out, style), rung->name);
 	say(out, "%-*s%s", rung->remote ? 34 : 0, "", cell);
 	if (rung->note) {
 		say(out, rung->failed ? " " : "  ");
 		say_text(out, rung->note);
 	}
-	if (stop)
-		say_styled(out, STYLE_BAD,
-		        rung->state == RUNG_NO ? "  <== stopped here" : "  <== stopped here or further down");
+	if (rung->stop)
+		say_styled(out, STYLE_BAD, rung->stop);
 	say(out, "\n");
 }
 
@@ -229,10 +268,7 @@ static void say_ladder(const struct out *out, const struct operation *operation,
 {
 	struct rung rungs[RUNGS];
 	fill_rungs(out, operation, rungs);
-	int stop = stopping_rung(operation, rungs);
-	/* A peer that was never asked to confirm is not a stop. */
-	if (stop == RUNGS - 1 && rungs[stop].state == RUNG_UNKNOWN)
-		stop = RUNGS;
+	mark_stop(operation, rungs);
 	say(out, "\n%s of ", name_of(operation_names, OP_COUNT, operation->opcode));
 	say_num(out, operation->bytes);
 	say(out, " byte%s, wr_id ", plural(operation->bytes.known ? operation->bytes.value : 0));
@@ -246,7 +282,7 @@ static void say_ladder(const struct out *out, const struct operation *operation,
 	say(out, "  %*s%11s  %s\n", indent, "", "since start", "after the stage before");
 	struct num last = operation->post_call_ns;
 	for (int i = 0; i < RUNGS; i++)
-		say_rung(out, &rungs[i], &last, i == stop);
+		say_rung(out, &rungs[i], &last);
 }
 
 /* ---- which operations to show ---- */

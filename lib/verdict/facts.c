@@ -356,6 +356,19 @@ bool has_grown(const struct counter_change *counter)
 	return counter->before.known && counter->after.known && counter->after.value > counter->before.value;
 }
 
+bool has_traffic_of_both(const struct judge *judge)
+{
+	bool local = false, remote = false;
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		if (!meaning || meaning->kind != COUNTER_TRAFFIC)
+			continue;
+		local |= counter->side == SIDE_LOCAL;
+		remote |= counter->side == SIDE_REMOTE;
+	}
+	return local && remote;
+}
+
 bool counted_not_ready(const struct judge *judge, bool quiet)
 {
 	list_each(counter, &judge->evidence->counters) {

@@ -100,6 +100,8 @@ bool peer_silent(const struct judge *judge); /* it was not closed, and nobody an
 /* Growth of a counter over the run; unknown where it was not recorded. */
 struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet);
 bool has_grown(const struct counter_change *counter);
+/* Counters of traffic of both ends are in the record: there is nothing to be compared by hand. */
+bool has_traffic_of_both(const struct judge *judge);
 /* Missing receives, counted on either side; `quiet`: only after a quiet baseline, else also where none is recorded. */
 bool counted_not_ready(const struct judge *judge, bool quiet);
 /* Did any counter of this kind grow? `only_quiet`: after a quiet baseline. */
@@ -152,6 +154,10 @@ bool differs_in_local_key(const struct judge *judge, const struct operation *ope
 SAYS void because(struct judge *judge, const char *format, ...);
 SAYS void not_observed(struct judge *judge, const char *format, ...);
 SAYS void next_step(struct judge *judge, const char *format, ...);
+/* `text` with `address` in its "`ip route get`", where it has one; NULL: it is not known. */
+void advise_address(struct judge *judge, const char *text, const char *address);
+const char *peer_address(const struct judge *judge); /* that was given; NULL: none, or a name */
+const char *gid_address(const struct judge *judge);  /* of the other end's GID; NULL: unknown, or link-local */
 SAYS void summarize(struct judge *judge, const char *format, ...);
 
 /* The ways to end. Each returns true, so that a rule can end with it. */
@@ -170,6 +176,8 @@ const char *all_operations(struct judge *judge, int64_t count);
 void tell_dropped(struct judge *judge, const struct counter_change *filter);
 /* "write of 64 bytes", as far as it is known. */
 const char *request_words(struct judge *judge, int opcode, struct num bytes);
+/* A next step where packets need not leave the adapter: there are no two ends to compare, and nothing in between. */
+extern const char inside_the_adapter[];
 /* Facts for the reader, without any weight. */
 void tell_counters(struct judge *judge);
 void tell_events(struct judge *judge);

@@ -2,6 +2,8 @@
 /* A request without an end, by what the device says of itself: it saw the doorbell, executed, acknowledged. */
 #include "verdict/judge.h"
 
+#include <inttypes.h>
+
 /* RTS, and not in another state in the sample before; whoever recorded no such sample has kept the rules himself. */
 static bool in_order(const struct endpoint_facts *end)
 {
@@ -46,8 +48,12 @@ static bool judge_not_acknowledged(struct judge *judge)
 {
 	layer_set set = L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE);
 	summarize(judge, "the request was sent, and no acknowledgement came");
-	next_step(judge,
-	        "compare the wire counters of both ends, and pause counters: packets may also wait in this adapter");
+	next_step(judge, "%s",
+	        judge->evidence->same_port_loopback == FLAG_YES ? inside_the_adapter
+	        : has_traffic_of_both(judge)
+	                ? "look at the pause counters of this port: packets may also wait in this adapter"
+	                : "compare the wire counters of both ends, and pause counters: packets may also wait in this "
+	                  "adapter");
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
 	if (!excludes_peer_program(judge, judge->pending))
@@ -113,6 +119,21 @@ bool needs_no_acknowledgement(struct judge *judge)
 	return true;
 }
 
+/* A request that succeeds shows the numbers at rest; one that is as small as the first of every probe does not help. */
+static void advise_calibration(struct judge *judge)
+{
+	enum { SMALLEST = 64 };
+	struct num bytes = judge->pending->bytes;
+	if (bytes.known && bytes.value > SMALLEST)
+		next_step(judge,
+		        "probe with a smaller request first (--size %d,%" PRId64
+		        "), so that one succeeds before the one that does not",
+		        SMALLEST, bytes.value);
+	else
+		next_step(judge, "look at IOMMU faults and PCIe errors in the kernel log, and at the adapter's own "
+		                 "account (rdmadiag check --health)");
+}
+
 /* Sent and not acknowledged, or acknowledged and no completion: it is one of the two. */
 static bool judge_not_calibrated(struct judge *judge)
 {
@@ -120,7 +141,7 @@ static bool judge_not_calibrated(struct judge *judge)
 	not_observed(judge, "whether it was acknowledged: no request succeeded before it, so what the device's packet "
 	                    "numbers look like at rest is not known");
 	summarize(judge, "the device worked on the request, and the completion did not come");
-	next_step(judge, "probe with a smaller request first, so that one succeeds before the one that does not");
+	advise_calibration(judge);
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
 	if (!excludes_peer_program(judge, judge->pending))

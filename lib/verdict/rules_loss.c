@@ -375,7 +375,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	/* Soft RoCE looks for the way with each packet. */
 	if (!landed && filter_matters(local) && local->route_errno.known && local->route_errno.value) {
 		summarize(judge, "this host has no route to the peer's GID any more");
-		next_step(judge, "look at `ip route get` for the peer's address");
+		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge));
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	}
 	if (filters_excluded(judge) && !gid_conflict(judge) && !mtu_conflict(judge))

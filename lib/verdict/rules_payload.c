@@ -125,8 +125,11 @@ static bool judge_retried(struct judge *judge)
 	if (slow)
 		because(judge, "an operation took longer than the ACK timeout of the queue pair");
 	summarize(judge, "it worked, but packets had to be sent again");
-	next_step(
-	        judge, "look at drops, pause and ECN on the way; packets out of order may come from adaptive routing");
+	next_step(judge, "%s",
+	        judge->evidence->same_port_loopback == FLAG_YES
+	                ? inside_the_adapter
+	                : "look at drops, pause and ECN on the way; packets out of order may come from adaptive "
+	                  "routing");
 	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
 }
 
@@ -185,25 +188,82 @@ static bool judge_late(struct judge *judge)
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(late));
 }
 
-/* Longer than a second for a message, and more than a slow link takes for all that was posted with it. */
-static bool judge_slow(struct judge *judge)
+/* The slowest that took this long, and more than a slow link takes for all that was posted with it; NULL: none did. */
+static const struct operation *slowest_from(const struct judge *judge, int64_t least_ns)
 {
-	const int64_t second_ns = 1000000000, ns_a_byte = 100;
+	const int64_t ns_a_byte = 100;
 	const struct operation *slow = NULL;
 	int64_t bytes = 0;
 	list_each(operation, &judge->evidence->operations)
 		if (operation->bytes.known && operation->bytes.value > 0 && bytes < INT64_MAX / 2 / ns_a_byte)
 			bytes += operation->bytes.value < INT32_MAX ? operation->bytes.value : INT32_MAX;
-	int64_t limit = second_ns + bytes * ns_a_byte;
+	int64_t limit = least_ns + bytes * ns_a_byte;
 	list_each(operation, &judge->evidence->operations)
 		if (is_success(operation) && latency_ns(operation) >= limit &&
 		        (!slow || latency_ns(operation) > latency_ns(slow)))
 			slow = operation;
+	return slow;
+}
+
+/* The part of the way that took most of the time, as far as there are times of its stages. */
+static void tell_longest_part(struct judge *judge, const struct operation *operation)
+{
+	bool inside = judge->evidence->same_port_loopback == FLAG_YES;
+	const struct {
+		struct num from, to;
+		const char *words;
+	} parts[] = {
+		{ operation->post_call_ns, operation->post_return_ns, "in the call that posts it" },
+		{ operation->post_return_ns, operation->cqe_arrived_ns,
+		        inside ? "after it was posted and before its completion was in the completion queue: in the "
+		                 "device"
+		               : "after it was posted and before its completion was in the completion queue: in the "
+		                 "device, on the way or at the peer" },
+		{ operation->cqe_arrived_ns, operation->cqe_consumed_ns,
+		        "with its completion in the completion queue, before it was polled" },
+		/* Where nobody watched the queue. */
+		{ operation->cqe_arrived_ns.known ? (struct num){ 0 } : operation->post_return_ns,
+		        operation->cqe_consumed_ns,
+		        "after it was posted; nobody saw whether before its completion was there, or before it was "
+		        "polled" },
+	};
+	int64_t longest = 0;
+	const char *words = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!parts[i].from.known || !parts[i].to.known ||
+		        difference(parts[i].to.value, parts[i].from.value) <= longest)
+			continue;
+		longest = difference(parts[i].to.value, parts[i].from.value);
+		words = parts[i].words;
+	}
+	char took[DURATION_TEXT_SIZE];
+	if (words)
+		because(judge, "%s of them passed %s", format_duration(longest, took), words);
+}
+
+/* Not long enough to call it degraded, and too long to be silent about. */
+static void tell_slowest(struct judge *judge)
+{
+	const int64_t noticeable_ns = 100000000;
+	const struct operation *slow = slowest_from(judge, noticeable_ns);
+	if (!slow)
+		return;
+	char took[DURATION_TEXT_SIZE];
+	because(judge, "the slowest request, a %s, took %s: far longer than usual, which is less than a millisecond",
+	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
+	tell_longest_part(judge, slow);
+}
+
+/* Longer than a second for a message. */
+static bool judge_slow(struct judge *judge)
+{
+	const struct operation *slow = slowest_from(judge, 1000000000);
 	if (!slow)
 		return false;
 	char took[DURATION_TEXT_SIZE];
 	because(judge, "the %s took %s, far longer than its size explains",
 	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
+	tell_longest_part(judge, slow);
 	summarize(judge, "it worked, but took very long");
 	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(slow));
@@ -382,6 +442,7 @@ bool rule_ok(struct judge *judge)
 		return true;
 	if (!all_succeeded(judge))
 		return false;
+	tell_slowest(judge);
 	because(judge, "%" PRId64 " operation%s completed successfully", success_count(judge),
 	        plural(success_count(judge)));
 	tell_network(judge);

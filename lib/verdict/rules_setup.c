@@ -94,15 +94,10 @@ static bool judge_route(struct judge *judge, enum outcome outcome, layer_set bas
 static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	const struct evidence *evidence = judge->evidence;
-	const struct endpoint_facts *end = endpoint(judge, judge->step.side);
 	const char *conflict;
 	tell_routes(judge);
 	switch (judge->step.error) {
 	case ENODATA:
-		if (has_empty_gid(end)) {
-			because(judge, "the GID at the index in use is empty");
-			return confirmed(judge, outcome, LAYER_CONFIGURATION);
-		}
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	case ENODEV:
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
@@ -183,9 +178,44 @@ layer_set layers_of_side(const struct judge *judge, int side, layer_set set)
 	return set;
 }
 
+/*
+ * No queue pair of RoCE comes to RTR with a GID of zero, whatever errno the driver has for it; an index that was asked
+ * for is tried all the same.
+ */
+static const struct endpoint_facts *empty_gid_in_rtr(const struct judge *judge)
+{
+	static const int64_t errors[] = { ENODATA, EINVAL, ENODEV, ENETUNREACH, EHOSTUNREACH };
+	bool may_be = false;
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		may_be |= judge->step.error == errors[i];
+	if (!may_be || !text_is(explain_step(judge->step.name), "RTR"))
+		return NULL;
+	const struct endpoint_facts *own = endpoint(judge, judge->step.side);
+	const struct endpoint_facts *other =
+	        endpoint(judge, judge->step.side == SIDE_REMOTE ? SIDE_LOCAL : SIDE_REMOTE);
+	const struct endpoint_facts *empty = has_empty_gid(own) ? own : has_empty_gid(other) ? other : NULL;
+	return empty && !text_is(empty->link_layer, "InfiniBand") ? empty : NULL;
+}
+
+static void tell_empty_gid(struct judge *judge, const struct endpoint_facts *end)
+{
+	bool far = end == &judge->evidence->remote && judge->request->mode != MODE_LOOPBACK;
+	const char *whose = far ? "the peer's" : "the local";
+	if (end->gid_index.known)
+		because(judge, "%s GID is empty: nothing is at index %" PRId64, whose, end->gid_index.value);
+	else
+		because(judge, "%s GID is empty: nothing is at the index in use", whose);
+	summarize(judge, "%s GID is empty, so the queue pair cannot go to RTR", whose);
+	next_step(
+	        judge, "run `rdmadiag gid`%s and take an index that is in use (-g)", far ? " on the peer's host" : "");
+}
+
 bool judge_failed_step(struct judge *judge, enum outcome outcome)
 {
 	const struct failed_step *step = &judge->step;
+	const struct endpoint_facts *empty = empty_gid_in_rtr(judge);
+	if (empty)
+		tell_empty_gid(judge, empty);
 	const struct errno_explanation *known = explain_errno(step->name, step->error);
 	/* No rule for this errno of this call: whoever may have refused it stays a candidate. */
 	layer_set base = known ? known->text.layers
@@ -198,14 +228,18 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	else
 		because(judge, "%s%s failed: %s (errno %" PRId64 ")%s%s", step->name, side, strerror((int)step->error),
 		        step->error, step->detail ? ", " : "", step->detail ? step->detail : "");
-	if (known)
+	if (known && !empty)
 		because(judge, "%s", known->text.meaning);
-	if (named)
+	if (named && !empty)
 		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, step->detail);
-	else
+	else if (!empty)
 		summarize(judge, "set-up stopped at %s%s: %s", step->name, side, strerror((int)step->error));
+	if (empty)
+		return step->error == ENODATA && empty == endpoint(judge, step->side)
+		               ? confirmed(judge, outcome, LAYER_CONFIGURATION)
+		               : likely(judge, outcome, LAYER_CONFIGURATION, 0);
 	if (known && known->text.next)
-		next_step(judge, "%s", known->text.next);
+		advise_address(judge, known->text.next, gid_address(judge));
 	return judge_step_layer(judge, outcome, layers_of_side(judge, step->side, base));
 }
 
@@ -230,7 +264,7 @@ static bool judge_control(struct judge *judge, enum outcome outcome)
 	because(judge, "step %s of the control connection failed: %s (errno %" PRId64 ")%s%s", step->step,
 	        strerror((int)error), error, step->detail ? ", " : "", step->detail ? step->detail : "");
 	if (known && known->text.next)
-		next_step(judge, "%s", known->text.next);
+		advise_address(judge, known->text.next, peer_address(judge));
 	if (text_is(step->step, "connect") && error == ECONNREFUSED) {
 		summarize(judge, "nobody listens at the peer's address and port");
 		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(CONFIGURATION));

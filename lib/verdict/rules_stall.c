@@ -342,9 +342,14 @@ static bool judge_unknown_place(struct judge *judge)
 	summarize(judge, "the request was posted, and no completion came");
 	/* Of other adapters nobody can ask the queues, with or without privilege. */
 	bool asks = is_driver(&judge->evidence->local, "mlx5") && !judge->evidence->observers.device;
-	next_step(judge, asks ? "run it with the privilege to ask the device (root, or firmware that allows DEVX), and "
-	                        "look at the peer's counters"
-	                      : "look at the counters and the queue pair state of both ends, and at the kernel log");
+	bool inside = judge->evidence->same_port_loopback == FLAG_YES;
+	next_step(judge, "%s",
+	        asks && inside ? "run it with the privilege to ask the device (root, or firmware that "
+	                         "allows DEVX)"
+	        : inside       ? inside_the_adapter
+	        : asks ? "run it with the privilege to ask the device (root, or firmware that allows DEVX), and "
+	                 "look at the peer's counters"
+	               : "look at the counters and the queue pair state of both ends, and at the kernel log");
 	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending, open_layers(judge));
 }
 

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { RETRIES_USED_UP = 12, NO_RESPONSE = 20 }; /* IBV_WC_RETRY_EXC_ERR, IBV_WC_RESP_TIMEOUT_ERR */
+
 /* The layers of one end as the other end names them. */
 static layer_set mirrored(layer_set set)
 {
@@ -23,13 +25,32 @@ static layer_set mirrored(layer_set set)
 	return result;
 }
 
+/* What the peer's own document may leave open beside what the status alone does (rules_wc.c), in its own names. */
+static layer_set seen_by_peer(int64_t status)
+{
+	enum { TOO_LONG = 1, REFUSED = 9, NO_ACCESS = 10 }; /* enum ibv_wc_status */
+	switch (status) {
+	case TOO_LONG:
+		return L(DEVICE);
+	case REFUSED:
+		return L(REMOTE_DEVICE) | L(CONFIGURATION);
+	case NO_ACCESS:
+		return L(REMOTE_DEVICE);
+	case RETRIES_USED_UP:
+	case NO_RESPONSE:
+		/* The answers may have reached its adapter and been lost there. */
+		return L(DEVICE);
+	default:
+		return 0;
+	}
+}
+
 /*
  * This process runs, and its queue pair is seen to be ready: it is not what keeps a plain write or read from being
  * answered. Receives that it did not post and rights that it did not give are not seen by that.
  */
 static layer_set without_us(const struct judge *judge, const struct peer_report *report, layer_set set)
 {
-	enum { RETRIES_USED_UP = 12 }; /* IBV_WC_RETRY_EXC_ERR */
 	bool unanswered = !report->wc_status.known || report->wc_status.value == RETRIES_USED_UP;
 	bool waits = !report->wc_status.known && report->opcode != OP_WRITE && report->opcode != OP_READ;
 	return unanswered && !waits && is_ready(&judge->evidence->local) ? set & ~L(APPLICATION) : set;
@@ -71,6 +92,12 @@ static bool judge_peer_setup(struct judge *judge, const struct peer_report *repo
 	next_step(judge, "read the peer's own document: it has all of its steps");
 	summarize(judge, "the peer could not begin%s%s", report->step ? ": it stopped at " : "",
 	        report->step ? report->step : "");
+	if (text_is(explain_step(report->step), "RTR") && has_empty_gid(&judge->evidence->remote) &&
+	        !text_is(judge->evidence->remote.link_layer, "InfiniBand")) {
+		because(judge, "the peer's GID is empty: nothing is at the index in use");
+		next_step(judge, "run `rdmadiag gid` on the peer and take an index that is in use (-g)");
+		return likely(judge, OUTCOME_NOT_RUN, LAYER_CONFIGURATION, 0);
+	}
 	layer_set set = known ? mirrored(known->text.layers)
 	                      : L(CONFIGURATION) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(NETWORK) | L(KERNEL);
 	return set == L(CONFIGURATION) ? likely(judge, OUTCOME_NOT_RUN, LAYER_CONFIGURATION, 0)
@@ -101,6 +128,8 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 	layer_set set = known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
 	if (is_untranslated(&judge->evidence->remote, report->wc_status))
 		set |= WHOLE_PATH | L(APPLICATION);
+	if (known)
+		set |= seen_by_peer(report->wc_status.value);
 	return undetermined(judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)) | broken_here(judge));
 }
 

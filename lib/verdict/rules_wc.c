@@ -75,7 +75,6 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 {
 	bool is_access = num_is(status_of(operation), WC_REM_ACCESS);
 	because(judge, "the refusal came from the peer's adapter, so the request was posted, sent and received");
-	next_step(judge, "compare key, address, length and rights with what the peer gave out");
 	if (is_access && tell_wrong_request(judge, operation)) {
 		summarize(judge, "the peer's adapter refused the request: it is not what the peer allowed");
 		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
@@ -183,6 +182,50 @@ static bool judge_no_receive(struct judge *judge, const struct operation *operat
 
 /* ---- one completion ---- */
 
+/* Status 12: of the two ends, what the record does not have already. */
+static void advise_unanswered(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	/* The port is what to look at first; its rule says so. */
+	if (is_port_down(local) || is_port_down(remote))
+		return;
+	if (judge->evidence->same_port_loopback == FLAG_YES) {
+		next_step(judge, "%s", inside_the_adapter);
+		return;
+	}
+	bool counters = has_traffic_of_both(judge);
+	if (!remote->qp_state)
+		next_step(judge, "look at the peer's queue pair state%s",
+		        counters ? "" : ", then compare the wire counters of both ends");
+	else if (!counters)
+		next_step(judge, "compare the wire counters of both ends");
+}
+
+/* Status 10: what there is to compare, unless the record has compared it. */
+static void advise_refused(struct judge *judge, const struct operation *operation, const char *next)
+{
+	const struct endpoint_facts *target = &judge->evidence->remote;
+	if (!compared(judge, operation) || differs_in_key(judge, operation) || is_outside(judge, operation) ||
+	        missing_right(judge, operation))
+		next_step(judge, "%s", next);
+	else if (target->mr_access && target->qp_access)
+		next_step(judge, "see whether the peer deregistered its buffer meanwhile, and read the kernel log of "
+		                 "its host");
+	else
+		next_step(judge, "look at the access flags of the peer's buffer and of its queue pair");
+}
+
+/* The table knows the status only. */
+static void advise_status(struct judge *judge, const struct operation *operation, const char *next)
+{
+	if (num_is(status_of(operation), WC_RETRY_EXC))
+		advise_unanswered(judge);
+	else if (num_is(status_of(operation), WC_REM_ACCESS))
+		advise_refused(judge, operation, next);
+	else
+		next_step(judge, "%s", next);
+}
+
 static void tell_completion(struct judge *judge, const struct operation *operation)
 {
 	const struct wc_explanation *known = explain_wc(status_of(operation).value);
@@ -194,7 +237,7 @@ static void tell_completion(struct judge *judge, const struct operation *operati
 	summarize(judge, "the operation failed: status %" PRId64 " (%s)", status_of(operation).value,
 	        known ? known->name : "unknown");
 	if (known && known->text.next)
-		next_step(judge, "%s", known->text.next);
+		advise_status(judge, operation, known->text.next);
 	if (judge->flushed && !judge->earlier)
 		because(judge, "the flushed requests are a consequence of it");
 	if (judge->earlier) {

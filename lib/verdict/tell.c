@@ -16,6 +16,10 @@ static bool tells_something(const struct counter_change *counter, const struct c
 	return meaning && meaning->kind != COUNTER_TRAFFIC && has_grown(counter);
 }
 
+const char inside_the_adapter[] =
+        "look at the adapter's own account (rdmadiag check --health, devlink health) and at the "
+        "kernel log: packets from a port to itself need not leave it";
+
 const char *all_operations(struct judge *judge, int64_t count)
 {
 	const char *text = count == 1 ? NULL : arena_printf(judge->arena, "all %" PRId64 " operations", count);

@@ -9,6 +9,7 @@
 #include "verdict/judge.h"
 
 #include "base/cleanup.h"
+#include "gid/address.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -76,6 +77,46 @@ void next_step(struct judge *judge, const char *format, ...)
 	va_end(args);
 	if (text && !replaces(&judge->verdict->next_steps, text))
 		strings_add(judge->arena, &judge->verdict->next_steps, text);
+}
+
+void advise_address(struct judge *judge, const char *text, const char *address)
+{
+	static const char command[] = "`ip route get";
+	const char *at = address ? strstr(text, command) : NULL;
+	size_t before = at ? (size_t)(at - text) + sizeof(command) - 1 : 0;
+	if (at)
+		next_step(judge, "%.*s %s%s", (int)before, text, address, text + before);
+	else
+		next_step(judge, "%s", text);
+}
+
+static const char *address_text(const struct judge *judge, const char *text)
+{
+	uint8_t gid[16];
+	char *address = gid_parse_ip(text, gid) ? NULL : arena_alloc(judge->arena, IP_TEXT_SIZE);
+	if (address)
+		gid_format_ip(gid, address);
+	return address;
+}
+
+const char *peer_address(const struct judge *judge)
+{
+	const char *peer = judge->request->peer;
+	const char *whole = peer ? address_text(judge, peer) : NULL;
+	if (!peer || whole)
+		return whole;
+	/* ADDRESS:PORT or [ADDRESS]:PORT. */
+	bool bracket = *peer == '[';
+	const char *host = peer + bracket;
+	const char *text = arena_printf(judge->arena, "%.*s", (int)strcspn(host, bracket ? "]" : ":"), host);
+	return text ? address_text(judge, text) : NULL;
+}
+
+const char *gid_address(const struct judge *judge)
+{
+	const char *gid = judge->evidence->remote.gid;
+	enum gid_kind kind = gid_kind(gid);
+	return kind == KIND_IPV4 || kind == KIND_IPV6 ? address_text(judge, gid) : NULL;
 }
 
 void summarize(struct judge *judge, const char *format, ...)

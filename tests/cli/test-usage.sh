@@ -125,6 +125,21 @@ done <<'END'
 3 control-refused
 3 plain-null-all
 END
+# What could not be read is null in the document that says so, and as uncertain when that is judged again.
+python3 - "$records/plain-ok.json" >"$empty/unreadable.json" <<'END'
+import json, sys
+document = json.load(open(sys.argv[1]))
+document["evidence"]["payloads"] = 5
+json.dump(document, sys.stdout)
+END
+"$RDMADIAG" probe -j --judge "$empty/unreadable.json" >"$empty/again.json"
+status_is 0 "--judge of what --judge printed" "$RDMADIAG" probe -j --judge "$empty/again.json"
+verdicts=$(python3 -c 'import json,sys
+for text in open(sys.argv[1]).read(), sys.argv[2]:
+	document = json.loads(text)
+	print(document["verdict"]["confidence"], document["verdict"]["not_observed"], document["not_collected"])' "$empty/again.json" "$output")
+is "$(sort -u <<<"$verdicts" | wc -l)" 1 "--judge of what --judge printed: the same"
+like "$verdicts" "^likely .*unreadable field evidence.payloads: an array expected" "what could not be read is not forgotten"
 "$RDMADIAG" --help >/dev/full 2>/dev/null
 is "$?" 3 "a full disk is an error"
 done_testing

@@ -26,6 +26,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 120
 LISTENER_SECONDS = 5  # after its peer has ended
 TARGET = "mlx5_1"  # the device of a listener
+TRIES = 3  # where an "ok" comes late on a busy machine
+LATE = ("it worked, but took very long", "it succeeded, but only after the deadline", "its completion was there in time, and was taken too late")
 MEMORY_ERROR = re.compile("AddressSanitizer|runtime error:|LeakSanitizer|==[0-9]+==")
 wrapper = ()  # in front of the program
 
@@ -60,6 +62,11 @@ class Result:
         """Does the record say how far the device came with a request? After an error nobody asks it."""
         operations = self.document["evidence"]["operations"] if self.document else []
         return any(operation["device_saw_doorbell"] is not None for operation in operations)
+
+    @property
+    def late(self):
+        """All went well but for its time, which a busy machine may have taken."""
+        return self.verdict.get("outcome") == "degraded" and self.verdict.get("summary") in LATE
 
     def blame(self, kind, guilty):
         self.kinds.append(kind)
@@ -100,14 +107,18 @@ class Result:
         return None
 
     def wrong_at_the_other_end(self):
-        """The listener sees little; what it is certain of has to be true all the same. Its device is not remote."""
-        verdict = self.other["verdict"] if self.other else {"confidence": "none"}
-        if verdict["confidence"] != "confirmed" or verdict["layer"] == "none":
+        """The listener sees little; what it is certain of, and what it leaves open, has to be true all the same."""
+        verdict = self.other["verdict"] if self.other else {"outcome": "ok"}
+        if verdict["outcome"] == "ok" or (not self.guilty and verdict["confidence"] != "confirmed"):
             return None
         swapped = {"device": "remote-device", "remote-device": "device", "remote-application": "application"}
-        if verdict["layer"] in [swapped.get(guilty, guilty) for guilty in self.guilty]:
-            return None
-        return f"confirmed {verdict['layer']} by the listener, and it was {'+'.join(self.guilty) or 'nobody'}"
+        guilty = [swapped.get(layer, layer) for layer in self.guilty]
+        if verdict["confidence"] == "confirmed" and verdict["layer"] not in guilty:
+            return f"confirmed {verdict['layer']} by the listener, and it was {'+'.join(self.guilty) or 'nobody'}"
+        named = [verdict["layer"], *(verdict["candidates"] or [])]
+        if not any(layer in named for layer in guilty):
+            return f"{'+'.join(guilty)}, as the listener calls it, is not among its {', '.join(named)}"
+        return None
 
     def wrong_success(self):
         operations = self.document["evidence"]["operations"]
@@ -258,12 +269,16 @@ def main():
     parser.add_argument("--far")
     arguments, probe_options = parser.parse_known_args()
     probe_options = [option for option in probe_options if option != "--"]
-    if arguments.far is None:
-        result = run(shlex.split(arguments.run), probe_options)
-    else:
-        result = run_peers(shlex.split(arguments.run), shlex.split(arguments.far), probe_options)
+    outcomes = arguments.outcome.split(",") if arguments.outcome else []
+    for _ in range(TRIES):
+        if arguments.far is None:
+            result = run(shlex.split(arguments.run), probe_options)
+        else:
+            result = run_peers(shlex.split(arguments.run), shlex.split(arguments.far), probe_options)
+        if not result.late or "ok" not in outcomes or "degraded" in outcomes:
+            break
     problem = result.wrong()
-    if not problem and arguments.outcome and result.verdict["outcome"] not in arguments.outcome.split(","):
+    if not problem and outcomes and result.verdict["outcome"] not in outcomes:
         problem = f"the outcome is not {arguments.outcome}"
     problem = problem or missing(result.document, arguments.have) or missing(result.other, arguments.other)
     if problem or os.environ.get("V"):

@@ -100,8 +100,26 @@ static void test_success(void **state)
 	text = print(document, (struct probe_print_options){ 0 });
 	/* It was sent, or its retries could not have been used up. */
 	assert_non_null(strstr(line_of(text, "executed", line), "follows"));
-	assert_non_null(strstr(line_of(text, "acknowledged", line), "stopped here or further down"));
+	assert_non_null(
+	        strstr(line_of(text, "acknowledged", line), "not reached  no answer in all tries  <== stopped here"));
+	assert_null(strstr(text, "or further down"));
+	/* It completed, which is no progress. */
+	assert_non_null(strstr(line_of(text, "consumed", line), "with an error"));
 	assert_non_null(strstr(line_of(text, "succeeded", line), "IBV_WC_RETRY_EXC_ERR"));
+	free(text);
+	/* The bytes are there: what is missing is the way back. */
+	operation->payload_verified = FLAG_YES;
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "acknowledged", line), "<== stopped here"));
+	assert_null(strstr(line_of(text, "succeeded", line), "stopped"));
+	free(text);
+	/* An error of this end says nothing of an answer. */
+	operation->payload_verified = FLAG_UNKNOWN;
+	operation->wc_status = num(4);
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(
+	        strstr(line_of(text, "taken", line), "<== stopped between here and the completion with an error"));
+	assert_non_null(strstr(line_of(text, "acknowledged", line), "not observable here"));
 	free(text);
 	arena_free(arena);
 }
