@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 const char *gid_environment_get(const struct gid_environment *environment, const char *name)
@@ -90,16 +91,17 @@ struct gid_port gid_port_of(const struct host *host, const struct gid_document *
 	};
 }
 
-static const struct {
+static const struct consumer {
 	const char *name;
 	gid_rule choose;
+	const char *setting; /* what an index is given to it with; NULL: it goes by addresses */
 } consumers[] = {
-	{ "rdmadiag", gid_choose_rdmadiag },
-	{ "nccl", gid_choose_nccl },
-	{ "ucx", gid_choose_ucx },
-	{ "perftest", gid_choose_perftest },
-	{ "mooncake", gid_choose_mooncake },
-	{ "rdma_cm", gid_choose_rdma_cm },
+	{ "rdmadiag", gid_choose_rdmadiag, NULL },
+	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=" },
+	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=" },
+	{ "perftest", gid_choose_perftest, "-x " },
+	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=" },
+	{ "rdma_cm", gid_choose_rdma_cm, NULL },
 };
 
 /*
@@ -127,10 +129,44 @@ static bool opens(struct arena *arena, const struct gid_port *port, struct gid_c
 	return false;
 }
 
+/* Why packets with this GID as their source do not get everywhere; NULL: nothing is known against it. */
+static const char *trouble_of(const struct gid_entry *entry)
+{
+	if (!entry)
+		return "the slot is empty";
+	if (entry->state == GID_STATE_STALE)
+		return "it is stale";
+	if (entry->state == GID_STATE_FOREIGN_NETNS)
+		return "its netdev is in another network namespace";
+	if (entry->type == GID_TYPE_ROCE_V1)
+		return "no router forwards RoCE v1";
+	return entry->scope == GID_SCOPE_LINK_LOCAL ? "link-local reaches its own segment only" : NULL;
+}
+
+/* Says what would make the consumer take the entry that is advised, where its own choice is worse than that. */
+static void tell_setting(struct arena *arena, const struct gid_port *port, const struct gid_choice *advice,
+        const struct consumer *consumer, struct gid_choice *choice)
+{
+	bool good = advice->index.known && !trouble_of(gid_entry_at(port, advice->index.value));
+	bool chosen = choice->index.known && choice->index.value != advice->index.value;
+	const char *trouble = chosen ? trouble_of(gid_entry_at(port, choice->index.value)) : NULL;
+	if (!consumer->setting || gid_port_transport(port) != TRANSPORT_ROCE || !good ||
+	        !(trouble || choice->empty_slot))
+		return;
+	const char *setting = arena_printf(arena, "%s%" PRId64, consumer->setting, advice->index.value);
+	if (!setting || !choice->reason)
+		return;
+	bool told = !trouble || strstr(choice->reason, trouble);
+	const char *reason = arena_printf(arena, "%s%s%s; %s has it take what is advised", choice->reason,
+	        told ? "" : "; ", told ? "" : trouble, setting);
+	choice->reason = reason ? reason : choice->reason;
+}
+
 static int choose(struct host *host, const struct gid_environment *environment, struct gid_document *document,
         struct gid_table *table, size_t count)
 {
 	struct gid_port port = gid_port_of(host, document, table);
+	const struct gid_choice *advice = NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct gid_choice *choice = list_add(host->arena, &document->choices);
 		if (!choice)
@@ -142,6 +178,9 @@ static int choose(struct host *host, const struct gid_environment *environment, 
 			consumers[i].choose(host->arena, &port, environment, choice);
 		if (count == 1)
 			table->advice = choice;
+		if (!i)
+			advice = choice;
+		tell_setting(host->arena, &port, advice, &consumers[i], choice);
 	}
 	return 0;
 }

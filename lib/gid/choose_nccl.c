@@ -185,21 +185,13 @@ static bool is_routable(const struct gid_entry *entry)
 	       entry->scope != GID_SCOPE_LOOPBACK;
 }
 
-/* The setting with which it takes an entry that goes through routers, where it takes none and there is one; else "". */
-static const char *remedy(
-        struct arena *arena, const struct gid_port *port, const struct wish *wish, const struct gid_entry *current)
+/* The other family has an entry that goes through routers, and this one has none; else "". (By index: choose.c.) */
+static const char *remedy(const struct gid_port *port, const struct wish *wish, const struct gid_entry *current)
 {
-	const struct gid_entry *better = NULL;
-	for (uint32_t i = 0; i < port->count && !better; i++)
-		better = is_routable(port->entries[i]) ? port->entries[i] : NULL;
 	bool local = current && (current->type == GID_TYPE_ROCE_V1 || !is_valid(current));
-	if (!better || !local)
-		return "";
 	struct wish other = { .ipv4 = false, .version = wish->version };
 	bool family = wish->ipv4 && !wish->prefix_length && is_routable(find(port, other).entry);
-	const char *text = arena_printf(arena, "; it reaches its own segment only: set NCCL_IB_GID_INDEX=%" PRId64 "%s",
-	        better->index.value, family ? " or NCCL_IB_ADDR_FAMILY=AF_INET6" : "");
-	return text ? text : "";
+	return local && family ? "; NCCL_IB_ADDR_FAMILY=AF_INET6 has it take one that routers forward" : "";
 }
 
 static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
@@ -218,7 +210,7 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 	else
 		gid_take(arena, choice, found.index,
 		        "no better entry of the wanted family and version%s (" VERSION ")%s", warning(current),
-		        remedy(arena, port, &wish, current));
+		        remedy(port, &wish, current));
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
 			reject(arena, choice, &wish, port->entries[i]);

@@ -290,11 +290,12 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
 	else if (gid_port_inactive(port))
 		none(arena, port, choice, "the port is not active");
-	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed)))
+	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed))) {
 		none(arena, port, choice,
 		        fixed < 0 ? "slot 0 is empty, so it does not use the port"
 		                  : "the slot of UCX_IB_GID_INDEX is empty, so it does not use the port");
-	else if (fixed >= 0 && filter.mode != FILTER_NONE)
+		choice->empty_slot = true;
+	} else if (fixed >= 0 && filter.mode != FILTER_NONE)
 		none(arena, port, choice, "UCX_IB_GID_INDEX and UCX_IB_ROCE_SUBNETS exclude each other");
 	else if (filter.mode == FILTER_INVALID)
 		none(arena, port, choice, "UCX_IB_ROCE_SUBNETS is not a list of subnets");

@@ -77,6 +77,7 @@ struct gid_choice {
 	struct num index;
 	const char *reason;
 	LIST(struct gid_rejection) rejected;
+	bool empty_slot; /* not in the document: it takes none only because the slot that it looks at is empty */
 };
 
 struct gid_route {
