@@ -57,6 +57,9 @@ def main():
     posted = [o for o in evidence["operations"] if o["post_call_ns"] is not None]
     begun = {e["id"]: e["ts"] for e in reversed(events) if e["ph"] == "b" and e["name"].split()[0] == o_name(posted)}
     for operation in posted:
+        args = next(e for e in events if e["ph"] == "b" and e["id"] == operation["wr_id"] and "args" in e)["args"]
+        check(args.get("bytes") == operation["bytes"], "bytes of", operation["wr_id"], args)
+        check(args.get("qpn") == operation["qpn"], "queue pair of", operation["wr_id"], args)
         check(abs(begun[operation["wr_id"]] * 1000 - operation["post_call_ns"]) < 1, "begin of", operation["wr_id"])
     steps = [s for s in evidence["resources"] + evidence["transitions"] if s["start_ns"] is not None]
     shown = [e for e in events if e["ph"] == "X" and e["tid"] == 1]

@@ -31,6 +31,14 @@ for command in "${commands[@]}"; do
 	is "$errors" "rdmadiag: standard output: Bad file descriptor" "$command: says that, once"
 done
 
+# ---- what a probe came to is in the exit status, of a recorded one too
+"$RDMADIAG" probe --judge "$here/../evidence/setup-no-such-port.json" >/dev/null 2>&1
+is "$?" 3 "a probe that found no port"
+"$RDMADIAG" probe --judge failed.json >/dev/null 2>&1
+is "$?" 1 "a probe that failed"
+"$RDMADIAG" probe --judge "$here/../evidence/ok-loopback.json" >/dev/null 2>&1
+is "$?" 0 "a probe that went well"
+
 # ---- a stream that is closed is not the number of the next file
 { "$RDMADIAG" report --from machine -o closed.tar -j <&- >&- 2>&-; }
 ok "a report without any standard stream is whole" python3 -c "import json,sys; json.load(sys.stdin)[\"devices\"][0]" <<<"$(tar xOf closed.tar rdmadiag-report/report/topo.json)"

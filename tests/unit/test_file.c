@@ -56,6 +56,28 @@ static void assert_holds(const char *path, const char *words)
 	free(text);
 }
 
+/* The buffer grows while a file is read: whatever its size, each byte is there. */
+static void test_large(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = { 65533, 65534, 65535, 65536, 65537, 131071, 200001 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char *text = malloc(sizes[i] + 1), *read = NULL;
+		size_t length = 0;
+		struct error error = { 0 };
+		assert_non_null(text);
+		memset(text, 'x', sizes[i]);
+		text[sizes[i] - 1] = 'z';
+		text[sizes[i]] = '\0';
+		assert_int_equal(file_write("new", text, sizes[i], &error), 0);
+		assert_int_equal(file_read("new", &read, &length, &error), 0);
+		assert_int_equal(length, sizes[i]);
+		assert_string_equal(read, text);
+		free(read);
+		free(text);
+	}
+}
+
 static unsigned int mode_of(const char *path)
 {
 	struct stat status;
@@ -134,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_new),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_no_room),

@@ -397,6 +397,24 @@ static void tunnels_carry_no_roce(void **state)
 	assert_reason(&n, "wg0 (wireguard)");
 }
 
+static void assert_transport(enum transport transport, enum link_layer link_layer, const char *reason)
+{
+	struct network n = network_to("192.0.2.9");
+	n.f.port->transport = transport;
+	n.f.port->link_layer = link_layer;
+	n.path.route.hop.oif = n.eth0->ifindex;
+	const struct gid_route *route = answer(&n);
+	assert_non_null(strstr(route->reason, reason));
+	fixture_free(&n.f);
+}
+
+static void not_every_transport_connects_by_gid(void **state)
+{
+	(void)state;
+	assert_transport(TRANSPORT_IWARP, LINK_LAYER_ETHERNET, "iWARP connects by IP address, without a GID index");
+	assert_transport(TRANSPORT_INFINIBAND, LINK_LAYER_INFINIBAND, "InfiniBand addresses by LID");
+}
+
 /* ---- ARP flux ---- */
 
 static bool warns_of_flux(int64_t ignore0, int64_t ignore1, bool routed)
@@ -470,6 +488,7 @@ int main(void)
 		cmocka_unit_test(an_unresolved_neighbour_hinders),
 		cmocka_unit_test(routers_do_not_forward_v1),
 		cmocka_unit_test(tunnels_carry_no_roce),
+		cmocka_unit_test(not_every_transport_connects_by_gid),
 		cmocka_unit_test(arp_settings_decide_on_flux),
 		cmocka_unit_test(only_other_adapters_share_a_subnet),
 	};
