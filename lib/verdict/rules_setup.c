@@ -98,7 +98,6 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	tell_routes(judge);
 	switch (judge->step.error) {
 	case ENODATA:
-		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	case ENODEV:
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	case ETIMEDOUT:

@@ -77,6 +77,11 @@ ok $? "LAG: in the text" "$scratch/out"
 # the other device has another table: the index that was asked for is of the first
 probe "a GID index of one device" ok "$two" "-d mlx5_0 -g 3 --target-device mlx5_1" evidence.local.gid_index=3 \
 	evidence.remote.gid_index=1
+"$run" "$RDMADIAG" probe -g 20 -j >"$scratch/empty" 2>"$scratch/out"
+status=$? python3 "$here/../guest/holds.py" probe \
+	"s == 1 and (v['outcome'], v['layer'], v['candidates']) == ('not-run', 'configuration', ['configuration']) and v['because'][0] == 'the local GID is empty: nothing is at index 20' and v['next_steps'][0].startswith('run \`rdmadiag gid\`')" \
+	"$scratch/empty" >>"$scratch/out" 2>&1
+ok $? "an index with nothing at it" "$scratch/out"
 probe "a GID index of both ends" ok "$two" "-d mlx5_0 -g 3" evidence.local.gid_index=3 evidence.remote.gid_index=3
 
 # ---- InfiniBand: by LID, without a GID
@@ -184,7 +189,11 @@ peers "over InfiniBand by LID" ok "--device mlx5_0:link=ib" "--device mlx5_1:lin
 	evidence.local.gid_index=null evidence.local.lid=6 evidence.local.link_layer=InfiniBand
 peers "over InfiniBand by GID" ok "--device mlx5_0:link=ib" "--device mlx5_1:link=ib" "-g 0" evidence.local.gid_index=0 \
 	evidence.local.gid_type=IB
-peers "no-ack" failed "" "--fault no-ack" "" $o.0.wc_status=12 $o.0.payload_verified=true
+peers "no-ack" failed "" "--fault no-ack" "" $o.0.wc_status=12 $o.0.payload_verified=true \
+	'listener:verdict.candidates=["configuration", "device", "network", "remote-device"]'
+for syndrome in 1 12 13 15; do
+	peers "error:$syndrome: the truth is among the listener's candidates" failed "--fault error:$syndrome" "" ""
+done
 peers "doorbell-lost" stalled "--fault doorbell-lost" "" "" $o.0.device_saw_doorbell=false
 peers "the initiator's queue pair is refused" not-run "--fault command-fail:modify_qp_rtr:22" "" "" \
 	listener:evidence.peer_report.step=RTR listener:evidence.peer_report.errno=22 \
