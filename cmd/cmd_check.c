@@ -221,11 +221,13 @@ static void print_watched(const struct check_request *request, const struct watc
 static void print_text(const struct host *host, const struct report *report, uint32_t left_out, bool color)
 {
 	struct finding_counts counts = findings_count(report);
-	report_print_findings(report, stdout, color);
+	uint32_t lines = report_print_findings(report, stdout, color);
 	printf("%s%u device%s checked: %d error%s, %d warning%s, %d for information",
 	        report->findings.count ? "\n" : "", host->devices.count, plural(host->devices.count),
 	        (int)counts.errors.value, plural(counts.errors.value), (int)counts.warnings.value,
 	        plural(counts.warnings.value), (int)counts.infos.value);
+	if (lines < report->findings.count)
+		printf(" (a line with several objects counts for each of them)");
 	if (left_out)
 		printf("; %u left out by the options", left_out);
 	putchar('\n');
@@ -262,7 +264,7 @@ static int print(const struct check_request *request, const struct common_option
         const struct watched *seen)
 {
 	if (request->nagios)
-		return (int)monitor_print(stdout, host, &host->report);
+		return (int)monitor_print(stdout, host, &host->report, seen->left_out);
 	struct finding_counts counts = findings_count(&host->report);
 	if (!common->json) {
 		print_text(host, &host->report, seen->left_out, use_color(common));
@@ -322,8 +324,10 @@ static int check(struct check_request *request, const struct common_options *com
 
 static int set_severity(const struct command *command, const char *word, enum severity *severity)
 {
+	size_t length = strlen(word);
 	for (int i = 0; i < SEVERITY_COUNT; i++) {
-		if (!strcmp(severity_names[i], word)) {
+		/* The beginning will do: "warn" is what other programs call it. */
+		if (length >= 3 && !strncmp(severity_names[i], word, length)) {
 			*severity = (enum severity)i;
 			return 0;
 		}

@@ -100,17 +100,6 @@ static void drop_unrelated(struct report *report)
 	report->not_collected.count = kept;
 }
 
-static int say_unknown_device(const struct host *host, const char *name, struct error *error)
-{
-	char known[200] = "";
-	size_t length = 0;
-	list_each(device, &host->devices)
-		if (length < sizeof(known) - 1)
-			length += (size_t)snprintf(
-			        known + length, sizeof(known) - length, "%s%s", length ? ", " : "", device->name);
-	return error_say(error, -ENODEV, "no RDMA device or netdev of one is called '%s'; there are: %s", name, known);
-}
-
 /*
  * The whole host is collected, also for one device: whose address an entry has, and which other netdevs are in its
  * subnet, is not told by the device alone.
@@ -140,7 +129,7 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 	};
 	int result = collect_host(origin, look->host, &options, error);
 	if (!result && request->device && !collect_find_device(look->host, request->device))
-		result = say_unknown_device(look->host, request->device, error);
+		result = collect_unknown_device(look->host, request->device, error);
 	drop_unrelated(&look->host->report);
 	int judged = gid_judge(look->host, look->document);
 	return result ? result : judged;
@@ -291,7 +280,8 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 	if (!look.document)
 		return print_nothing(common, &error);
 	if (!collected && !port_exists(request, &look))
-		collected = error_say(&error, -ENODEV, "%s has no port %d", request->device, (int)request->port);
+		collected = collect_unknown_port(collect_find_device(look.host, request->device), request->device,
+		        request->port, -ENODEV, &error);
 	if (!collected && request->diff)
 		collected = compare(request, &look, &error);
 	if (collected)

@@ -169,12 +169,16 @@ static int take_option(struct probe_arguments *arguments, int option, struct err
 	struct probe_request *request = &settings->request;
 	switch (option) {
 	case 'd':
+		if (request->device)
+			return error_say(error, -EINVAL, "given twice, and a probe takes one");
 		request->device = optarg;
 		return settings_device(&settings->device, optarg, error);
 	case 'g':
 		/* ibv_global_route.sgid_index has eight bits. */
 		return settings_number(optarg, 0, 255, &request->gid_index, error);
 	case OPTION_TARGET_DEVICE:
+		if (request->target_device)
+			return error_say(error, -EINVAL, "given twice, and a probe takes one");
 		request->target_device = optarg;
 		if (request->mode == MODE_LOOPBACK)
 			request->mode = MODE_TWO_DEVICES;

@@ -101,7 +101,8 @@ static int show(const struct common_options *common, const struct collect_option
 	struct device_list devices;
 	if (wanted->device && !collect_find_devices(host, wanted->device, &devices)) {
 		if (port && !has_port(&devices, port)) {
-			error_say(&error, -ENODEV, "%s has no port %d", wanted->device, (int)port);
+			collect_unknown_port(
+			        devices.count == 1 ? devices.items[0] : NULL, wanted->device, port, -ENODEV, &error);
 			return print_nothing(common, host, &error);
 		}
 		join_select(host, &devices, port);

@@ -3,6 +3,8 @@
 
 #include "cmd.h"
 
+#include "base/nearest.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -22,14 +24,28 @@ static bool begins_option(const struct option *options, const char *word, size_t
 	return false;
 }
 
+/* "; is it --json?" or "", in `nearest`. */
+static const char *meant_option(const struct option *options, struct nearest *nearest)
+{
+	char shown[64];
+	for (; options->name; options++) {
+		snprintf(shown, sizeof(shown), "--%s", options->name);
+		nearest_try(nearest, options->name, shown);
+	}
+	return nearest_text(nearest);
+}
+
 /* getopt_long(3) leaves a long option that it did not take behind it, and `optopt` 0. */
 static void tell_long(const char *who, const struct option *options, const char *word)
 {
 	size_t length = strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=");
+	char typed[64];
+	snprintf(typed, sizeof(typed), "%.*s", (int)length, length ? word + 2 : "");
+	struct nearest nearest = { .typed = typed };
 	if (length && begins_option(options, word + 2, length))
 		complain_of(who, "'%s' is the beginning of several options", word);
 	else
-		complain_of(who, "'%s' is no option", word);
+		complain_of(who, "'%s' is no option%s", word, length ? meant_option(options, &nearest) : "");
 }
 
 void tell_wrong_option(const char *who, const struct option *options, int value, const char *word)

@@ -38,7 +38,7 @@ void probe_output_print(const struct probe_document *document, const struct comm
 	if (!document->report->findings.count)
 		return;
 	putchar('\n');
-	report_print_findings(document->report, stdout, options.color);
+	(void)report_print_findings(document->report, stdout, options.color);
 }
 
 /* A set-up step that fails on an opened device is a failed probe. */

@@ -21,6 +21,7 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "options_wrong.h"
 #include "process.h"
 #include "render/json.h"
@@ -147,7 +148,7 @@ static void print_help(void)
 		printf("  %-10s %s\n", (*command)->name, (*command)->summary);
 	printf("\n");
 	print_options(NULL, common_options);
-	printf("\n'rdmadiag COMMAND --help' shows the options of a command.\n");
+	printf("\n'rdmadiag COMMAND --help' or 'rdmadiag help COMMAND' shows the options of a command.\n");
 }
 
 /* ---- options ---- */
@@ -381,13 +382,47 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+static int unknown_command(const char *word)
+{
+	struct nearest nearest = { .typed = word };
+	for (const struct command *const *command = commands; *command; command++)
+		nearest_try(&nearest, (*command)->name, NULL);
+	const char *meant = nearest_text(&nearest);
+	complain("'%s' is no command%s 'rdmadiag --help' lists them", word, *meant ? meant : ";");
+	return EXIT_USAGE;
+}
+
+/* What many programs offer beside --help, and so is typed. */
+static int run_help(const struct command *command, int argc, char **argv, struct common_options *common)
+{
+	int option = command_getopt(command, argc, argv, common);
+	if (option != OPTION_END)
+		return option_status(option);
+	if (argc - optind > 1)
+		return usage_error(command, "more than one command");
+	const struct command *wanted = optind < argc ? find_command(argv[optind]) : NULL;
+	if (optind < argc && !wanted)
+		return unknown_command(argv[optind]);
+	if (wanted)
+		print_command_help(wanted);
+	else
+		print_help();
+	return EXIT_DONE;
+}
+
+static const struct command help_command = {
+	.name = "help",
+	.arguments = "[COMMAND]",
+	.summary = "Shows the options of a command, as COMMAND --help does.",
+	.no_snapshot = "the help is the same on every host",
+	.run = run_help,
+};
+
 static int run_command(int argc, char **argv, struct common_options *common)
 {
-	const struct command *command = find_command(argv[0]);
-	if (!command) {
-		complain("'%s' is no command; 'rdmadiag --help' lists them", argv[0]);
-		return EXIT_USAGE;
-	}
+	const struct command *command = strcmp(argv[0], "help") ? find_command(argv[0]) : &help_command;
+	if (!command)
+		return unknown_command(argv[0]);
 	optind = 0; /* GNU getopt: start anew, its own state included */
 	return finish_output(command->run(command, argc, argv, common));
 }

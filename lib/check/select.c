@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/select.h"
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "check/findings.h"
 
@@ -15,6 +16,14 @@ static const struct field counts_fields[] = {
 };
 RECORD(finding_counts_record, finding_counts, counts_fields);
 
+static int unknown_finding(const char *id, struct error *error)
+{
+	struct nearest nearest = { .typed = id };
+	for (size_t i = 0; i < finding_kind_count; i++)
+		nearest_try(&nearest, finding_kinds[i].id, NULL);
+	return error_say(error, -EINVAL, "there is no finding '%s'%s", id, nearest_text(&nearest));
+}
+
 int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, struct error *error)
 {
 	while (*list) {
@@ -23,7 +32,7 @@ int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, s
 		if (!id)
 			return error_set(error, -ENOMEM, "%s", list);
 		if (length && !finding_kind(id))
-			return error_say(error, -EINVAL, "there is no finding '%s'", id);
+			return unknown_finding(id, error);
 		if (length && strings_add(arena, ids, id))
 			return error_set(error, -ENOMEM, "%s", list);
 		list += length + (list[length] == ',');

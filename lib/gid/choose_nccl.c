@@ -257,7 +257,7 @@ static bool is_listed(const char *list, bool exact, const char *device, int64_t 
 	return !names;
 }
 
-static bool is_excluded(const struct gid_port *port, const struct gid_environment *environment)
+static bool is_excluded(const char *device, int64_t port, const struct gid_environment *environment)
 {
 	const char *list = get(environment, "NCCL_IB_HCA");
 	if (!list)
@@ -266,7 +266,20 @@ static bool is_excluded(const struct gid_port *port, const struct gid_environmen
 	list += negated;
 	bool exact = *list == '=';
 	list += exact;
-	return is_listed(list, exact, port->table->device, port->table->port.value) == negated;
+	return is_listed(list, exact, device, port) == negated;
+}
+
+/* A slip in the list, most often. Of a device whose ports are not known nothing is said. */
+static bool excludes_all(const struct host *host, const struct gid_environment *environment)
+{
+	list_each(device, &host->devices) {
+		if (!device->ports.count)
+			return false;
+		list_each(port, &device->ports)
+			if (!is_excluded(device->name, port->number.value, environment))
+				return false;
+	}
+	return true;
 }
 
 /* How a number was read that is not one. */
@@ -288,9 +301,10 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 	if (parameter(environment, "NCCL_IB_DISABLE", 0)) {
 		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_DISABLE is set (" VERSION ")");
 		gid_reject_others(arena, choice, port, "no RDMA device is used");
-	} else if (is_excluded(port, environment)) {
-		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_HCA=%.80s (" VERSION ")",
-		        get(environment, "NCCL_IB_HCA"));
+	} else if (is_excluded(port->table->device, port->table->port.value, environment)) {
+		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_HCA=%.80s%s (" VERSION ")",
+		        get(environment, "NCCL_IB_HCA"),
+		        excludes_all(port->host, environment) ? " fits no port of any device here" : "");
 		gid_reject_others(arena, choice, port, "the port is not used");
 	} else if (gid_port_inactive(port)) {
 		gid_take_none(arena, choice, "the port is %s, and only active ones are used (" VERSION ")",

@@ -44,9 +44,24 @@ static struct archive *new_reader(void)
 	return archive;
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+	size_t length = strlen(path), wanted = strlen(end);
+	return length > wanted && !strcmp(path + length - wanted, end);
+}
+
 static int broken(struct loader *loader)
 {
 	const char *reason = archive_error_string(loader->archive);
+	if (ends_with(loader->path, ".toml"))
+		return error_say(loader->error, -EINVAL,
+		        "%s: the description of a machine; tests/machines/make-snapshot makes a snapshot of it",
+		        loader->path);
+	if (ends_with(loader->path, ".json"))
+		return error_say(loader->error, -EINVAL,
+		        "%s: a document, not a snapshot; rdmadiag probe --judge reads one of a probe, rdmadiag compare "
+		        "several of any kind",
+		        loader->path);
 	return error_say(loader->error, -EINVAL, "%s: not a snapshot, or a damaged one: %s", loader->path,
 	        reason ? reason : "cannot be read");
 }

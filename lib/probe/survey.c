@@ -101,21 +101,11 @@ static struct num port_of_netdev(const struct rdma_device *device, const char *n
 	return (struct num){ 0 };
 }
 
-static void join_names(const struct host *host, char *out, size_t size)
-{
-	size_t used = 0;
-	out[0] = '\0';
-	list_each(device, &host->devices)
-		if (used < size)
-			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", device->name);
-}
-
 static int check_port(const struct rdma_device *device, struct num port, struct error *error)
 {
 	if (!port.known || !device->ports.count || device_port(device, port.value))
 		return 0;
-	return error_say(error, -EINVAL, "%s has no port %d, only %s%u", device->name, (int)port.value,
-	        device->ports.count > 1 ? "1 to " : "", device->ports.count);
+	return collect_unknown_port(device, device->name, port.value, -EINVAL, error);
 }
 
 int survey_resolve(
@@ -124,12 +114,8 @@ int survey_resolve(
 	const struct rdma_device *found = survey->host ? collect_find_device(survey->host, name) : NULL;
 	if (!found && (!survey->host || !survey->host->devices.count))
 		return survey_choose(survey, NULL, device, port, error);
-	if (!found) {
-		char list[200];
-		join_names(survey->host, list, sizeof(list));
-		return error_say(error, -ENODEV, "%s: no RDMA device and no netdev of one has this name; there are: %s",
-		        name, list);
-	}
+	if (!found)
+		return collect_unknown_device(survey->host, name, error);
 	if (!port->known)
 		*port = port_of_netdev(found, name);
 	*device = found->name;

@@ -242,7 +242,7 @@ int gid_print(FILE *stream, const struct gid_document *document, const struct re
 		fputs("no difference\n", stream);
 	if (options->table) {
 		fputs(report->findings.count ? "\n" : "", stream);
-		report_print_findings(report, stream, options->color);
+		(void)report_print_findings(report, stream, options->color);
 		fputs(report->not_collected.count ? "\n" : "", stream);
 		report_print_not_collected(report, stream);
 	}

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- monitoring plug-ins ---- */
 
@@ -54,22 +55,55 @@ static void print_ports(FILE *stream, const struct host *host)
 	}
 }
 
-enum monitor_status monitor_print(FILE *stream, const struct host *host, const struct report *report)
+/* "subject: message"; NULL without memory. */
+static char *plain_finding(const struct finding *finding)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+	if (!stream)
+		return NULL;
+	print_plain(stream, finding->subject);
+	fputs(": ", stream);
+	print_plain(stream, finding->message);
+	fclose(stream);
+	return text;
+}
+
+/* The worst come first; `used`: characters in front of them. */
+static void print_worst(FILE *stream, const struct report *report, size_t used)
+{
+	enum { TEXT_LIMIT = 1000, ROOM_FOR_REST = 24 };
+	uint32_t more = 0;
+	bool first = true;
+	list_each(finding, &report->findings) {
+		if (finding->severity < SEVERITY_WARNING)
+			continue;
+		autofree char *text = more ? NULL : plain_finding(finding);
+		size_t length = text ? strlen(text) + 2 : 0;
+		if (!text || used + length > TEXT_LIMIT - ROOM_FOR_REST) {
+			more++;
+			continue;
+		}
+		fprintf(stream, "%s%s", first ? ": " : "; ", text);
+		used += length;
+		first = false;
+	}
+	if (more)
+		fprintf(stream, "%sand %u more", first ? ": " : "; ", more);
+}
+
+enum monitor_status monitor_print(FILE *stream, const struct host *host, const struct report *report, uint32_t left_out)
 {
 	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
 	struct finding_counts counts = findings_count(report);
 	enum monitor_status status = status_of(&counts);
-	fprintf(stream, "RDMA %s - %" PRId64 " error%s, %" PRId64 " warning%s, %u device%s", words[status],
+	int used = fprintf(stream, "RDMA %s - %" PRId64 " error%s, %" PRId64 " warning%s, %u device%s", words[status],
 	        counts.errors.value, plural(counts.errors.value), counts.warnings.value, plural(counts.warnings.value),
 	        host->devices.count, plural(host->devices.count));
-	list_each(finding, &report->findings) {
-		if (finding->severity < SEVERITY_WARNING)
-			continue;
-		fputs(finding_index ? "; " : ": ", stream);
-		print_plain(stream, finding->subject);
-		fputs(": ", stream);
-		print_plain(stream, finding->message);
-	}
+	if (left_out)
+		used += fprintf(stream, ", %u finding%s left out by the options", left_out, plural(left_out));
+	print_worst(stream, report, used > 0 ? (size_t)used : 0);
 	fprintf(stream, " | errors=%" PRId64 ";;0 warnings=%" PRId64 ";0 infos=%" PRId64 " devices=%u not_collected=%u",
 	        counts.errors.value, counts.warnings.value, counts.infos.value, host->devices.count,
 	        report->not_collected.count);
@@ -162,6 +196,13 @@ static bool port_mtu(const struct port *port, double *out)
 static void print_metrics(FILE *stream, const struct host *host, const struct report *report)
 {
 	struct finding_counts counts = findings_count(report);
+	print_head(stream, "rdmadiag_info", "The rdmadiag that wrote this.");
+	fputs("rdmadiag_info{", stream);
+	print_label(stream, "version", RDMADIAG_VERSION, true);
+	fputs("} 1\n", stream);
+	/* A file that nobody writes any more looks like one of a healthy node otherwise. */
+	print_head(stream, "rdmadiag_last_run_timestamp_seconds", "When it was written, in seconds since 1970.");
+	fprintf(stream, "rdmadiag_last_run_timestamp_seconds %" PRId64 "\n", (int64_t)time(NULL));
 	print_head(stream, "rdmadiag_devices", "RDMA devices.");
 	fprintf(stream, "rdmadiag_devices %u\n", host->devices.count);
 	print_head(stream, "rdmadiag_not_collected", "Facts that could not be collected.");

@@ -12,8 +12,13 @@
 /* The statuses of monitoring plug-ins. */
 enum monitor_status { MONITOR_OK, MONITOR_WARNING, MONITOR_CRITICAL, MONITOR_UNKNOWN };
 
-/* "RDMA WARNING - 1 warning, 4 devices: mlx5_0/1: the port is DOWN… | errors=0 …" */
-enum monitor_status monitor_print(FILE *stream, const struct host *host, const struct report *report);
+/*
+ * `left_out`: findings that the options keep away. The text in front of "|" has less than 1,000 characters, since
+ * schedulers and agents cut longer ones off.
+ * "RDMA WARNING - 1 warning, 4 devices: mlx5_0/1: the port is DOWN… | errors=0 …"
+ */
+enum monitor_status monitor_print(
+        FILE *stream, const struct host *host, const struct report *report, uint32_t left_out);
 /* For a host of which nothing could be collected. */
 enum monitor_status monitor_print_unknown(FILE *stream, const char *reason);
 

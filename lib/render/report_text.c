@@ -94,15 +94,19 @@ static void print_statement(const struct statement *statements, uint32_t first, 
 		fprintf(stream, "    %s\n", finding->advice);
 }
 
-void report_print_findings(const struct report *report, FILE *stream, bool color)
+uint32_t report_print_findings(const struct report *report, FILE *stream, bool color)
 {
+	uint32_t lines = 0;
 	autofree struct statement *statements = group(report);
 	for (int severity = SEVERITY_ERROR; severity >= SEVERITY_INFO; severity--)
 		for (uint32_t i = 0; i < report->findings.count; i++) {
 			struct statement alone = { .finding = report->findings.items[i] };
-			if (alone.finding->severity == severity && !(statements && statements[i].told))
-				print_statement(statements ? statements : &alone, statements ? i : 0, stream, color);
+			if (alone.finding->severity != severity || (statements && statements[i].told))
+				continue;
+			print_statement(statements ? statements : &alone, statements ? i : 0, stream, color);
+			lines++;
 		}
+	return lines;
 }
 
 /* ---- what is not known ---- */

@@ -267,7 +267,7 @@ int topo_print(const struct host *host, const struct topo_text_options *options,
 	}
 	if (host->report.findings.count) {
 		fputc('\n', stream);
-		report_print_findings(&host->report, stream, options->color);
+		(void)report_print_findings(&host->report, stream, options->color);
 	}
 	if (host->report.not_collected.count) {
 		fputc('\n', stream);

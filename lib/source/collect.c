@@ -18,6 +18,7 @@
 #include "source/verbs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,7 +479,7 @@ static int no_device(const struct host *host, struct error *error)
 	        "add)");
 }
 
-static int unknown_device(const struct host *host, const char *name, struct error *error)
+int collect_unknown_device(const struct host *host, const char *name, struct error *error)
 {
 	char known[200] = "";
 	list_each(device, &host->devices) {
@@ -490,11 +491,11 @@ static int unknown_device(const struct host *host, const char *name, struct erro
 		snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", device->name);
 	}
 	if (host_netdev_called(host, name))
-		return error_say(error, -ENODEV, "no RDMA device%s reaches the netdev %s; devices are %s",
+		return error_say(error, -ENODEV, "no RDMA device%s reaches the netdev %s; there are: %s",
 		        host->rdma_netns_mode == NETNS_EXCLUSIVE ? " of this namespace (rdma netns mode exclusive)"
 		                                                 : "",
 		        name, known);
-	return error_say(error, -ENODEV, "no RDMA device or netdev %s; devices are %s", name, known);
+	return error_say(error, -ENODEV, "no RDMA device or netdev of one is called '%s'; there are: %s", name, known);
 }
 
 static const char *netdev_name(const struct host *host, const char *name)
@@ -530,6 +531,19 @@ static bool reaches(const struct rdma_device *device, const char *name)
 			if (!strcmp(netdev->name, name))
 				return true;
 	return false;
+}
+
+int collect_unknown_port(
+        const struct rdma_device *device, const char *name, int64_t port, int code, struct error *error)
+{
+	uint32_t count = device ? device->ports.count : 0;
+	if (!count)
+		return error_say(error, code, "%s has no port %" PRId64, name, port);
+	int64_t first = device->ports.items[0]->number.value, last = device->ports.items[count - 1]->number.value;
+	char begin[32] = "";
+	if (count > 1)
+		snprintf(begin, sizeof(begin), "%" PRId64 " to ", first);
+	return error_say(error, code, "%s has no port %" PRId64 ", only %s%" PRId64, name, port, begin, last);
 }
 
 int collect_find_devices(const struct host *host, const char *name, struct device_list *found)
@@ -585,6 +599,6 @@ int collect_host(struct origin *origin, struct host *host, const struct collect_
 	if (!host->devices.count)
 		return host->listed ? no_device(host, error) : not_known_whether(&result, error);
 	if (options->device && !collect_find_device(host, options->device))
-		return unknown_device(host, options->device, error);
+		return collect_unknown_device(host, options->device, error);
 	return 0;
 }

@@ -68,4 +68,10 @@ struct device_list {
 };
 int collect_find_devices(const struct host *host, const char *name, struct device_list *found);
 
+/* What is said of a name that stands for no device: which there are. -ENODEV. */
+int collect_unknown_device(const struct host *host, const char *name, struct error *error);
+/* The same of a port of what was called `name`; `device` may be NULL. Returns `code`. */
+int collect_unknown_port(
+        const struct rdma_device *device, const char *name, int64_t port, int code, struct error *error);
+
 #endif

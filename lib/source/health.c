@@ -27,11 +27,25 @@ static void read_counter(struct origin *origin, struct host *host, struct health
 		sysfs_missing(host, counter->name, origin_subject(origin), errno);
 }
 
+static struct num read_carrier(struct origin *origin, struct host *host, const struct netdev_health *health,
+        const char *what, const char *file)
+{
+	struct num number = sysfs_number(origin, "sys/class/net/%s/%s", health->name, file);
+	if (number.known)
+		return number;
+	if (errno == ENOENT)
+		report_missing(&host->report, what, origin_subject(origin), -ENOENT, "sysfs has no file %s", file);
+	else
+		sysfs_missing(host, what, origin_subject(origin), errno);
+	return number;
+}
+
 static void read_net_files(struct origin *origin, struct host *host, struct netdev_health *health)
 {
 	char path[SYSFS_PATH_SIZE];
-	health->carrier_changes = sysfs_number(origin, "sys/class/net/%s/carrier_changes", health->name);
-	health->carrier_down = sysfs_number(origin, "sys/class/net/%s/carrier_down_count", health->name);
+	health->carrier_changes = read_carrier(origin, host, health, "carrier_changes", "carrier_changes");
+	/* Since Linux 4.16 (net/core/net-sysfs.c). */
+	health->carrier_down = read_carrier(origin, host, health, "carrier_down", "carrier_down_count");
 	for (size_t i = 0; i < ARRAY_SIZE(net_counters); i++) {
 		struct health_counter counter = { .name = net_counters[i] };
 		snprintf(path, sizeof(path), "sys/class/net/%s/statistics/%s", health->name, net_counters[i]);

@@ -2,6 +2,7 @@
 #include "verdict/explain_query.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "check/findings.h"
 #include "verdict/explain.h"
 
@@ -305,30 +306,25 @@ static int refuse_bare(struct lookup *lookup, const char *word)
 	return 0;
 }
 
-/* What has the word in its name: "; is it finding:port-down, finding:port-flapping?", else where all are listed. */
-static const char *suggest(struct arena *arena, const char *word)
+/* Which entries may be meant, else where all are listed; for as long as `nearest`. */
+static const char *suggest(struct arena *arena, struct nearest *nearest)
 {
-	enum { SHOWN = 5, SHORTEST = 3 };
 	struct strings queries = { 0 };
-	const char *text = "";
-	uint32_t found = 0;
 	explain_queries(arena, &queries);
-	for (uint32_t i = 0; i < queries.count && strlen(word) >= SHORTEST; i++) {
+	for (uint32_t i = 0; i < queries.count; i++) {
 		const char *name = strchr(queries.items[i], ':');
-		if (!name || !strcasestr(name, word) || found++ >= SHOWN)
-			continue;
-		const char *longer =
-		        arena_printf(arena, "%s%s%s", text, found == 1 ? "; is it " : ", ", queries.items[i]);
-		text = longer ? longer : text;
+		if (name)
+			nearest_try(nearest, name + 1, queries.items[i]);
 	}
-	const char *whole = found ? arena_printf(arena, "%s%s?", text, found > SHOWN ? " …" : "") : NULL;
-	return whole ? whole : " (rdmadiag explain --list has all)";
+	const char *text = nearest_text(nearest);
+	return *text ? text : " (rdmadiag explain --list has all)";
 }
 
 static int find_bare(struct lookup *lookup, const char *word)
 {
 	int result = refuse_bare(lookup, word);
 	const struct kind *only = NULL;
+	struct nearest nearest = { .typed = word };
 	for (size_t i = 0; !result && i < ARRAY_SIZE(kinds); i++) {
 		if (!kinds[i].bare || find_kind(lookup, &kinds[i], word))
 			continue;
@@ -340,7 +336,7 @@ static int find_bare(struct lookup *lookup, const char *word)
 	if (!result && !only)
 		result = error_say(lookup->error, -ENOENT,
 		        "'%s' is not known as status, event, finding, counter or word of a verdict%s", word,
-		        suggest(lookup->arena, word));
+		        suggest(lookup->arena, &nearest));
 	if (!result) {
 		*lookup->error = (struct error){ 0 }; /* of the tables that do not have it */
 		return find_kind(lookup, only, word);

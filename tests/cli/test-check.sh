@@ -33,6 +33,21 @@ like "$errors" "mlx5_bond_0/1: this port is ACTIVE" "is told"
 status_is 2 "an unknown id" "$RDMADIAG" check --ignore no-such-finding --from "$arm"
 like "$errors" "no finding 'no-such-finding'" "is named"
 status_is 2 "an unknown severity" "$RDMADIAG" check --severity fatal --from "$arm"
+is "$("$RDMADIAG" check --severity warn --from "$arm")" "$("$RDMADIAG" check --severity warning --from "$arm")" "warn is warning"
+status_is 2 "a letter is no severity" "$RDMADIAG" check --severity w --from "$arm"
+"$here/../machines/make-snapshot" several-surprises "$dir/several" >/dev/null
+counts=$("$RDMADIAG" check --from "$dir/several" | grep ' checked: ')
+like "$counts" "for information \(a line with several objects counts for each of them\)$" "a line that counts twice is explained"
+unlike "$("$RDMADIAG" check --from "$arm" --only port-down --ignore gid-none)" "counts for each" "where there is none, nothing is"
+for machine in several arm; do
+	snapshot=$dir/several
+	[ $machine = several ] || snapshot=$arm
+	for device in no-such mlx5_0/9; do
+		topo=$("$RDMADIAG" topo --from "$snapshot" $device 2>&1)
+		like "$topo" "(there are: |has no port 9, only )" "$machine, $device: what there is"
+		is "$("$RDMADIAG" gid --from "$snapshot" $device 2>&1)" "$topo" "$machine, $device: gid says the same"
+	done
+done
 
 status_is 1 "--nagios: warning" "$RDMADIAG" check --nagios --from "$arm"
 is "$(wc -l <<<"$output")" 1 "one line"
@@ -42,6 +57,21 @@ status_is 3 "--nagios: unknown" "$RDMADIAG" check --nagios --from "$dir/none"
 like "$output" '^RDMA UNKNOWN - .*No such file' "says why on standard output"
 status_is 0 "--nagios: ok" "$RDMADIAG" check --nagios --severity error --from "$arm"
 
+like "$output" "^RDMA OK - 0 errors, 0 warnings, 2 devices, [1-9][0-9]* findings? left out by the options \| " "and what is left out"
+unlike "$("$RDMADIAG" check --nagios --from "$arm")" "left out" "without options nothing is"
+
+# More than fits into one line.
+for i in $(seq 40); do
+	mkdir -p "$dir/many/sys/class/infiniband/mlx5_$i/ports/1"
+	echo "1: DOWN" >"$dir/many/sys/class/infiniband/mlx5_$i/ports/1/state"
+done
+"$RDMADIAG" check --nagios --from "$dir/many" >"$dir/many.txt"
+like "$(cat "$dir/many.txt")" '^RDMA [A-Z]* - .*; and [0-9]+ more \| errors=' "--nagios: what does not fit is counted"
+text=$(sed 's/ |.*//' "$dir/many.txt")
+ok "and the text stays below 1,000 characters" test ${#text} -lt 1000 -a ${#text} -gt 800
+told=$(grep -o 'mlx5_[0-9]*[/:0-9]*: ' <<<"$text" | wc -l)
+is "$((told + $(sed 's/.* and \([0-9]*\) more$/\1/' <<<"$text")))" \
+	"$(sed 's/^[^-]*- \([0-9]*\) errors*, \([0-9]*\) warn.*/\1 + \2/' <<<"$text" | { read -r a _ b; echo $((a + b)); })" "none is lost"
 status_is 3 "--nagios: wrong usage is not critical" "$RDMADIAG" check --nagios --only no-such-finding --from "$arm"
 is "$output" "RDMA UNKNOWN - wrong usage of rdmadiag check, see its standard error" "and told where a plug-in is read"
 status_is 3 "--nagios and JSON" "$RDMADIAG" check --nagios -j --from "$arm"
@@ -57,6 +87,9 @@ cd "$OLDPWD" || exit
 "$RDMADIAG" check --from "$arm" --prom "$dir/x.prom" >/dev/null
 like "$(cat "$dir/x.prom")" '^rdmadiag_findings\{id="port-down",severity="warning",subject="mlx5_0/1"\} 1$' "--prom: a finding"
 like "$(cat "$dir/x.prom")" '^rdmadiag_port_active\{device="mlx5_0",port="1"\} 0$' "--prom: a port"
+like "$(cat "$dir/x.prom")" "^rdmadiag_info\{version=\"$(cat "$here/../../VERSION")\"\} 1$" "--prom: the version"
+age=$(($(date +%s) - $(sed -n 's/^rdmadiag_last_run_timestamp_seconds //p' "$dir/x.prom")))
+ok "--prom: when it was written" test "$age" -ge 0 -a "$age" -lt 600
 is "$(ls "$dir"/x.prom*)" "$dir/x.prom" "--prom: no temporary file is left"
 is "$(grep -v '^#' "$dir/x.prom" | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "--prom: no series twice"
 status_is 3 "--prom: a folder that is not there" "$RDMADIAG" check --from "$arm" --prom "$dir/none/x.prom"
@@ -64,6 +97,7 @@ like "$errors" "none/x.prom: No such file" "is named"
 
 status_is 3 "--prom: a host of which nothing is known" "$RDMADIAG" check --from "$dir/none" --prom "$dir/x.prom"
 like "$(cat "$dir/x.prom")" '^rdmadiag_devices 0$' "replaces the metrics of an earlier run"
+like "$(cat "$dir/x.prom")" '^rdmadiag_last_run_timestamp_seconds [0-9]{10}' "and says when"
 like "$(cat "$dir/x.prom")" '^rdmadiag_not_collected 1$' "and says that something is not known"
 mkfifo "$dir/fifo"
 status_is 3 "--prom: what is no regular file" "$RDMADIAG" check --from "$arm" --prom "$dir/fifo"

@@ -25,6 +25,16 @@ status_is 2 "no command" "$RDMADIAG"
 like "$errors" "command is missing" "says so"
 status_is 2 "an unknown command" "$RDMADIAG" frobnicate
 like "$errors" "'frobnicate' is no command" "is named"
+for word in tpo topology; do
+	status_is 2 "a command with a slip: $word" "$RDMADIAG" "$word"
+	like "$errors" "^rdmadiag: '$word' is no command; is it topo\? 'rdmadiag --help' lists them$" "names the nearest"
+done
+status_is 2 "help for a command with a slip" "$RDMADIAG" help gids
+like "$errors" "'gids' is no command; is it gid\?" "too"
+status_is 0 "help" "$RDMADIAG" help
+is "$output" "$("$RDMADIAG" --help)" "is --help"
+status_is 0 "help of a command" "$RDMADIAG" help topo
+is "$output" "$("$RDMADIAG" topo --help)" "is the command's --help"
 status_is 2 "an unknown option before the command" "$RDMADIAG" --frobnicate topo
 status_is 2 "--color takes three words" "$RDMADIAG" topo --color=pink
 like "$errors" "'pink' is none of auto, always, never" "and names them"
@@ -48,6 +58,12 @@ wrong() { # DESCRIPTION PATTERN ARGUMENT...
 wrong "an option that is none" "^rdmadiag topo: '--nope' is no option$" topo --nope
 wrong "the same before the command" "^rdmadiag: '--nope' is no option$" --nope
 wrong "a letter that is none" "^rdmadiag topo: '-x' is no option$" topo -jx
+wrong "an option with a slip" "^rdmadiag topo: '--matix' is no option; is it --matrix\?$" topo --matix
+wrong "a finding with a slip" "no finding 'port-dwon'; is it port-down\?$" check --only port-dwon
+wrong "the beginning of some findings" "no finding 'qos'; is it qos-[a-z-]*\?$" check --ignore qos
+wrong "two devices for one probe" "^rdmadiag probe: --device: given twice, and a probe takes one$" probe -d a -d b
+wrong "two devices for its target" "^rdmadiag probe: --target-device: given twice" probe --target-device a --target-device b
+wrong "help of two commands" "^rdmadiag help: more than one command$" help topo gid
 wrong "the beginning of several" "'--si' is the beginning of several options" probe --si 3
 wrong "an argument that is missing" "^rdmadiag topo: --from needs an argument$" topo --from
 wrong "an option for an argument" "^rdmadiag gid: --to needs an argument, and '--from' follows it$" gid --to --from x
@@ -112,6 +128,11 @@ if [ -z "$(ls /sys/class/infiniband 2>/dev/null)" ]; then
 	status_is 3 "probe without RDMA devices" "$RDMADIAG" probe
 	like "$errors" "no RDMA device" "says what is missing"
 fi
+touch "$empty/x.toml" "$empty/x.json"
+status_is 3 "the description of a machine" "$RDMADIAG" topo --from "$empty/x.toml"
+like "$errors" "x.toml: the description of a machine; tests/machines/make-snapshot makes a snapshot of it$" "leads to its snapshot"
+status_is 3 "a document" "$RDMADIAG" report --redact -o "$empty/r.tar" --from "$empty/x.json"
+like "$errors" "x.json: a document, not a snapshot; rdmadiag probe --judge reads one of a probe" "leads to who reads it"
 # A recorded run has the status that the run itself had.
 records=$(dirname "$0")/../evidence
 while read -r wanted name; do

@@ -356,7 +356,16 @@ static void test_nccl_devices(void **state)
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
 		snprintf(variable, sizeof(variable), "NCCL_IB_HCA=%s", unused[i]);
 		assert_non_null(strstr(nccl_reason(&f, variable), "not used by NCCL: NCCL_IB_HCA="));
+		assert_non_null(strstr(nccl_reason(&f, variable), " fits no port of any device here ("));
 	}
+	struct rdma_device *other = list_add(f.host->arena, &f.host->devices);
+	other->name = "mlx5_1";
+	struct port *port = list_add(f.host->arena, &other->ports);
+	port->number = num(1);
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_HCA=mlx5_1"), " fits no port"));
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_HCA=mlx5_7"), " fits no port"));
+	other->ports.count = 0; /* which it has is not known */
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_HCA=mlx5_7"), " fits no port"));
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_DISABLE=1"), "NCCL_IB_DISABLE"));
 	assert_int_equal(with(&f, gid_choose_nccl, "NCCL_IB_DISABLE=0", NULL), 3);
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=abc"), "=0 (\"abc\" is read as that number)"));

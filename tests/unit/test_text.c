@@ -2,6 +2,8 @@
 /* Formats: numbers, natural order, GUIDs and GIDs, the kernel's CPU lists. */
 #include "unit.h"
 
+#include "base/cleanup.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -135,6 +137,32 @@ static void pointers_are_sorted_in_order_or_not(void **state)
 	sort_pointers(NULL, 0, natural_compare_pointers);
 }
 
+static const char *meant(const char *typed)
+{
+	static const char *const words[] = { "topo", "gid", "port-down", "port-flapping", "matrix", "report", "check" };
+	static struct nearest nearest;
+	nearest = (struct nearest){ .typed = typed };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		nearest_try(&nearest, words[i], NULL);
+	return nearest_text(&nearest);
+}
+
+static void a_word_that_is_near_is_meant(void **state)
+{
+	(void)state;
+	assert_string_equal(meant("tpo"), "; is it topo?");
+	assert_string_equal(meant("tpoo"), "; is it topo?");
+	assert_string_equal(meant("topology"), "; is it topo?");
+	assert_string_equal(meant("GIDS"), "; is it gid?");
+	assert_string_equal(meant("matix"), "; is it matrix?");
+	assert_string_equal(meant("port"), "; is it port-down, port-flapping, report?");
+	assert_string_equal(meant("port-dwon"), "; is it port-down?");
+	assert_string_equal(meant("frobnicate"), "");
+	assert_string_equal(meant("ab"), "");
+	assert_string_equal(meant(""), "");
+	assert_string_equal(meant("a-very-long-word-that-nobody-can-have-meant-to-type"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +174,7 @@ int main(void)
 		cmocka_unit_test(blanks_at_the_end_go),
 		cmocka_unit_test(texts_are_joined_until_there_is_no_room),
 		cmocka_unit_test(pointers_are_sorted_in_order_or_not),
+		cmocka_unit_test(a_word_that_is_near_is_meant),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
