@@ -237,9 +237,16 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 		return step->error == ENODATA && empty == endpoint(judge, step->side)
 		               ? confirmed(judge, outcome, LAYER_CONFIGURATION)
 		               : likely(judge, outcome, LAYER_CONFIGURATION, 0);
-	if (known && known->text.next)
+	const struct strings *steps = &judge->verdict->next_steps;
+	uint32_t before = steps->count;
+	/* Of memory the rule knows better which limit binds, if it knows any. */
+	bool memory = step->error == ENOMEM;
+	if (!memory && known && known->text.next)
 		advise_address(judge, known->text.next, gid_address(judge));
-	return judge_step_layer(judge, outcome, layers_of_side(judge, step->side, base));
+	judge_step_layer(judge, outcome, layers_of_side(judge, step->side, base));
+	if (memory && known && known->text.next && steps->count == before)
+		next_step(judge, "%s", known->text.next);
+	return true;
 }
 
 /* ---- the control connection ---- */

@@ -128,15 +128,21 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 {
 	const struct endpoint_facts *local = &judge->evidence->local;
 	because(judge, "the error is of the local buffer: the network is not involved");
-	next_step(judge, "look at IOMMU and ACS settings and at the kernel log of this host");
-	if (tell_too_long(judge, operation, local->buffer_bytes, "the local buffer has"))
+	bool own = operation->lkey.known ? local->lkey.known : !judge->request->drill;
+	if (tell_too_long(judge, operation, local->buffer_bytes, "the local buffer has")) {
+		next_step(judge, "post no more bytes than the buffer of the local key has");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
+	}
 	if (operation->opcode == OP_READ && local->mr_access && !text_has(local->mr_access, "local-write")) {
 		because(judge, "a read writes to the local buffer, which was registered with \"%s\"", local->mr_access);
 		summarize(judge, "the local buffer may not be written to, and a read does that");
 		next_step(judge, "register the buffer with IBV_ACCESS_LOCAL_WRITE");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 	}
+	/* Nobody need check what was compared, or what the probe does with its own buffer. */
+	next_step(judge, "%s",
+	        own ? "look at IOMMU and ACS settings and at the kernel log of this host"
+	            : explain_wc(WC_LOC_PROT)->text.next);
 	if (is_software(local))
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(KERNEL));
 	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
@@ -222,7 +228,7 @@ static void advise_status(struct judge *judge, const struct operation *operation
 		advise_unanswered(judge);
 	else if (num_is(status_of(operation), WC_REM_ACCESS))
 		advise_refused(judge, operation, next);
-	else
+	else if (!num_is(status_of(operation), WC_LOC_PROT))
 		next_step(judge, "%s", next);
 }
 
