@@ -37,7 +37,7 @@ struct num parse_num(const char *text, int base)
 	return text && !parse_number(text, base, &value) ? num(value) : (struct num){ 0 };
 }
 
-int text_join(char *out, size_t size, ...)
+int text_join_until(char *out, size_t size, ...)
 {
 	va_list texts;
 	size_t used = 0;

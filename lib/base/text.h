@@ -64,7 +64,8 @@ int pci_address_compare(const char *a, const char *b);
  * Puts the texts in front of a NULL one after the other into `out`; 0, or -ENAMETOOLONG when they were cut off. For
  * what is put together for every device: printf(3) takes ten times as long, which was a tenth of what 256 devices took.
  */
-__attribute__((sentinel)) int text_join(char *out, size_t size, ...);
+#define text_join(out, size, ...) text_join_until((out), (size), __VA_ARGS__, (const char *)NULL)
+__attribute__((sentinel)) int text_join_until(char *out, size_t size, ...); /* up to a NULL */
 /* Decimal digits, for text_join(); returns `out`. */
 enum { NUMBER_TEXT_SIZE = 21 };
 const char *text_number(uint64_t number, char out[static NUMBER_TEXT_SIZE]);

@@ -380,7 +380,7 @@ struct port *device_port(const struct rdma_device *device, int64_t number)
 const char *port_label(const char *device, struct num number, char out[static PORT_LABEL_SIZE])
 {
 	char digits[NUMBER_TEXT_SIZE];
-	(void)text_join(out, PORT_LABEL_SIZE, device, "/", text_number((uint64_t)number.value, digits), NULL);
+	(void)text_join(out, PORT_LABEL_SIZE, device, "/", text_number((uint64_t)number.value, digits));
 	return out;
 }
 

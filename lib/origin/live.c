@@ -43,8 +43,7 @@ static struct live *live(struct origin *origin)
 static int host_path(struct origin *origin, const char *path, char *out, size_t size)
 {
 	const char *sysfs = live(origin)->sysfs;
-	return !strncmp(path, "sys", 3) ? text_join(out, size, sysfs, path + 3, NULL)
-	                                : text_join(out, size, "/", path, NULL);
+	return !strncmp(path, "sys", 3) ? text_join(out, size, sysfs, path + 3) : text_join(out, size, "/", path);
 }
 
 static ssize_t live_read(struct origin *origin, const char *path, char *buffer, size_t size)
@@ -160,7 +159,8 @@ static void live_expect_verbs(struct origin *origin)
 	struct live *self = live(origin);
 	if (self->devices || self->listing)
 		return;
-	/* A heap of the thread's own would grow by a page at a time, an mprotect(2) each, while the other maps memory. */
+		/* A heap of the thread's own would grow by a page at a time, an mprotect(2) each, while the other maps
+		 * memory. */
 #ifdef M_ARENA_MAX
 	mallopt(M_ARENA_MAX, 1);
 #endif

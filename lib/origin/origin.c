@@ -42,7 +42,7 @@ void origin_watch(struct origin *origin, struct watch *watch)
 
 void origin_about(struct origin *origin, const char *subject)
 {
-	(void)text_join(origin->subject, sizeof(origin->subject), subject, NULL);
+	(void)text_join(origin->subject, sizeof(origin->subject), subject);
 }
 
 const char *origin_subject(const struct origin *origin)
@@ -88,7 +88,7 @@ static int announce(struct origin *origin, enum watch_kind kind, const char *act
 		return 0;
 	watch->kind = (int)kind;
 	memcpy(watch->subject, origin->subject, sizeof(watch->subject));
-	(void)text_join(watch->action, sizeof(watch->action), action, NULL);
+	(void)text_join(watch->action, sizeof(watch->action), action);
 	__atomic_store_n(&watch->started_ns, clock_ns(), __ATOMIC_RELEASE);
 	return 0;
 }

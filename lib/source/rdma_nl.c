@@ -346,8 +346,8 @@ static void parse_each(struct each_device *each)
 static void name_request(struct request *request, const char *what, const struct rdma_device *device)
 {
 	char index[NUMBER_TEXT_SIZE];
-	(void)text_join(request->name, sizeof(request->name), what,
-	        text_number((uint64_t)device->netlink_index.value, index), NULL);
+	(void)text_join(
+	        request->name, sizeof(request->name), what, text_number((uint64_t)device->netlink_index.value, index));
 }
 
 /* A device with one port is asked for that port, so that it goes with the others; more ports are dumped. */

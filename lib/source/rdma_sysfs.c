@@ -211,7 +211,7 @@ static char *port_text(struct reading *reading, const char *file)
 	const char *number = text_number((uint64_t)reading->port->number.value, digits);
 	const char *virtual = reading->device->virtual_path; /* a shorter way: the class has links */
 	if (text_join(path, sizeof(path), virtual ? virtual : CLASS "/", virtual ? "" : reading->device->name,
-	            "/ports/", number, "/", file, NULL)) {
+	            "/ports/", number, "/", file)) {
 		errno = ENAMETOOLONG;
 		return NULL;
 	}

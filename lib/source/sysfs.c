@@ -54,7 +54,7 @@ static char *parent_of_target(struct arena *arena, const char *target)
 char *sysfs_device_path(struct origin *origin, struct arena *arena, const char *class, const char *name)
 {
 	char path[SYSFS_PATH_SIZE], target[SYSFS_PATH_SIZE];
-	if (text_join(path, sizeof(path), class, "/", name, NULL)) {
+	if (text_join(path, sizeof(path), class, "/", name)) {
 		errno = ENAMETOOLONG;
 		return NULL;
 	}

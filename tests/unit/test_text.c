@@ -112,13 +112,13 @@ static void texts_are_joined_until_there_is_no_room(void **state)
 {
 	(void)state;
 	char out[8], digits[NUMBER_TEXT_SIZE];
-	assert_int_equal(text_join(out, sizeof(out), "rx", text_number(17, digits), "/", "1", NULL), 0);
+	assert_int_equal(text_join(out, sizeof(out), "rx", text_number(17, digits), "/", "1"), 0);
 	assert_string_equal(out, "rx17/1");
-	assert_int_equal(text_join(out, sizeof(out), "seven", "ch", NULL), 0); /* just fits */
+	assert_int_equal(text_join(out, sizeof(out), "seven", "ch"), 0); /* just fits */
 	assert_string_equal(out, "sevench");
-	assert_int_equal(text_join(out, sizeof(out), "seven", "chr", "x", NULL), -ENAMETOOLONG);
+	assert_int_equal(text_join(out, sizeof(out), "seven", "chr", "x"), -ENAMETOOLONG);
 	assert_string_equal(out, "sevench");
-	assert_int_equal(text_join(out, sizeof(out), "", NULL), 0);
+	assert_int_equal(text_join(out, sizeof(out), ""), 0);
 	assert_string_equal(out, "");
 	assert_string_equal(text_number(0, digits), "0");
 	assert_string_equal(text_number(UINT64_MAX, digits), "18446744073709551615");

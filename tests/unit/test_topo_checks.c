@@ -393,8 +393,8 @@ static void a_ports_label_has_the_whole_name(void **state)
 	(void)state;
 	char label[PORT_LABEL_SIZE];
 	const char *name = "a23456789b123456789c123456789d123456789e123456789f123456789g123";
-	assert_string_equal(port_label(name, num(2), label),
-	        "a23456789b123456789c123456789d123456789e123456789f123456789g123/2");
+	assert_string_equal(
+	        port_label(name, num(2), label), "a23456789b123456789c123456789d123456789e123456789f123456789g123/2");
 	assert_string_equal(port_label("mlx5_0", num(1), label), "mlx5_0/1");
 }
 
