@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "gid/read.h"
 #include "source/collect.h"
+#include "source/rdma_sysfs.h"
 #include "source/verbs.h"
 
 #include <errno.h>
@@ -41,6 +42,7 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	int result = read_gids(origin, host);
 	if (result)
 		return result;
+	rdma_sysfs_uverbs(origin, host); /* a brief look asks there, not netlink, for a device that verbs do not open */
 	origin_about(origin, "host");
 	origin_settings(origin, host->arena, &settings, &error);
 	error = (struct error){ 0 };

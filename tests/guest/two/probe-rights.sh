@@ -44,7 +44,7 @@ like "$errors" 'rxe0 has no port 9' "no such port: the message names it"
 holds "no such port: the document says so" "resource('local', 'find-device') == 22 and v['outcome'] == 'not-run'"
 probe -d rxe0 --target-device nosuch
 is "$status" 3 "no such target device: status"
-like "$errors" 'nosuch: no RDMA device.*rxe0, rxe2' "no such target device: the message names it and those that are there"
+like "$errors" "is called 'nosuch'; there are: rxe0, rxe2" "no such target device: the message names it and those that are there"
 "$RDMADIAG" probe -d rxe0 --buffer-node 7 2>"$work/errors"
 is $? 2 "no such NUMA node: wrong usage"
 like "$(cat "$work/errors")" 'no NUMA node 7, only 0, 1' "no such NUMA node: the message names it and those that are there"
