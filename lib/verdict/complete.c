@@ -3,7 +3,8 @@
  * What a record leaves out and its other fields say. Records come from other versions and other programs, which may
  * have only the fields that the format demands: then the provider stands in the name of an observer or of the device,
  * the kind of link in the type of a GID, the mode in the steps of the control connection. Nothing that is recorded is
- * replaced, and what only seems probable is not filled in.
+ * replaced but by the format's word for the same, or by nothing where the word is another program's, and what only
+ * seems probable is not filled in.
  */
 #include "verdict/judge.h"
 
@@ -96,9 +97,48 @@ static void complete_states(struct endpoint_facts *end)
 	end->port_state_after = state_word(end->port_state_after, "PORT_", port);
 }
 
+static bool is_word_of(const char *const *words, const char *text, size_t length)
+{
+	for (; *words; words++)
+		if (strlen(*words) == length && !strncasecmp(*words, text, length))
+			return true;
+	return false;
+}
+
+/* Rights in other words than the format's say of none that it is missing. */
+static bool are_rights(const char *text)
+{
+	static const char *const words[] = { "local-write", "remote-write", "remote-read", "remote-atomic", "on-demand",
+		"none", NULL };
+	static const char separators[] = " ,|";
+	while (*(text += strspn(text, separators))) {
+		size_t length = strcspn(text, separators);
+		if (!is_word_of(words, text, length))
+			return false;
+		text += length;
+	}
+	return true;
+}
+
+/* Another program's words are not compared with ours: they are as good as unknown. */
+static void drop_foreign_words(struct endpoint_facts *end)
+{
+	if (end->mr_access && !are_rights(end->mr_access))
+		end->mr_access = NULL;
+	if (end->qp_access && !are_rights(end->qp_access))
+		end->qp_access = NULL;
+}
+
+static bool is_gid_type(const char *text)
+{
+	static const char *const types[] = { "IB", "RoCE v1", "RoCE v2", "IB/RoCE v1", "iWARP", NULL };
+	return is_word_of(types, text, strlen(text));
+}
+
 static void complete_end(struct endpoint_facts *end, int side, const struct evidence *evidence)
 {
 	complete_states(end);
+	drop_foreign_words(end);
 	if (!end->driver && side == SIDE_LOCAL)
 		end->driver = driver_by_observer(&evidence->observers);
 	if (!end->driver)
@@ -108,12 +148,12 @@ static void complete_end(struct endpoint_facts *end, int side, const struct evid
 	bool iwarp = text_is(end->gid_type, "iWARP");
 	if (!end->transport && iwarp)
 		end->transport = "iwarp";
-	if (end->link_layer)
-		return;
-	if (text_has(end->gid_type, "RoCE") || iwarp)
+	if (!end->link_layer && (text_has(end->gid_type, "RoCE") || iwarp))
 		end->link_layer = "Ethernet";
-	else if (text_is(end->gid_type, "IB") || (end->lid.known && end->lid.value > 0))
+	else if (!end->link_layer && (text_is(end->gid_type, "IB") || (end->lid.known && end->lid.value > 0)))
 		end->link_layer = "InfiniBand";
+	if (end->gid_type && !is_gid_type(end->gid_type))
+		end->gid_type = NULL;
 }
 
 static bool same_address(const struct endpoint_facts *a, const struct endpoint_facts *b)
