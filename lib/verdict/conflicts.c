@@ -120,6 +120,12 @@ bool only_large_fails(const struct judge *judge, const struct operation *operati
 	return smaller_passed;
 }
 
+/* Of a request without bytes the peer's adapter does not look at the key (IBTA, C9-88). */
+bool is_empty(const struct operation *operation)
+{
+	return num_is(operation->bytes, 0);
+}
+
 /* The right of the target that this operation needs; NULL: none, or nobody knows. */
 static const char *needed_right(const struct operation *operation)
 {
@@ -146,7 +152,7 @@ const char *missing_right(const struct judge *judge, const struct operation *ope
 	const char *right = needed_right(operation);
 	if (!right)
 		return NULL;
-	if (target->mr_access && !text_has(target->mr_access, right))
+	if (target->mr_access && !text_has(target->mr_access, right) && !is_empty(operation))
 		return describe(
 		        judge, "the peer did not give a right", "the peer's buffer was registered without %s", right);
 	if (lacks_queue_right(judge, operation))
@@ -163,13 +169,15 @@ static bool both_differ(struct num a, struct num b)
 /* A send goes where the peer's receive says: key and address do not matter. */
 bool differs_in_key(const struct judge *judge, const struct operation *operation)
 {
-	return operation->opcode != OP_SEND && both_differ(operation->rkey, judge->evidence->remote.rkey);
+	return operation->opcode != OP_SEND && !is_empty(operation) &&
+	       both_differ(operation->rkey, judge->evidence->remote.rkey);
 }
 
 bool is_outside(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *target = &judge->evidence->remote;
-	if (operation->opcode == OP_SEND || !operation->remote_address.known || !target->buffer_address.known)
+	if (operation->opcode == OP_SEND || is_empty(operation) || !operation->remote_address.known ||
+	        !target->buffer_address.known)
 		return false;
 	int64_t offset = difference(operation->remote_address.value, target->buffer_address.value);
 	if (offset < 0 || !operation->bytes.known || !target->buffer_bytes.known)
@@ -177,10 +185,16 @@ bool is_outside(const struct judge *judge, const struct operation *operation)
 	return offset > difference(target->buffer_bytes.value, operation->bytes.value);
 }
 
+/* Inline data lies in the queue entry; of no bytes nothing is read. A read has no data to be inline. */
+bool uses_local_key(const struct operation *operation)
+{
+	return !is_empty(operation) && (operation->is_inline != FLAG_YES || operation->opcode == OP_READ);
+}
+
 /* With several domains there are several keys, all of them right. */
 bool differs_in_local_key(const struct judge *judge, const struct operation *operation)
 {
 	const struct probe_request *request = judge->request;
-	return (!request->pds.known || request->pds.value == 1) &&
+	return uses_local_key(operation) && (!request->pds.known || request->pds.value == 1) &&
 	       both_differ(operation->lkey, judge->evidence->local.lkey);
 }

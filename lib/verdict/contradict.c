@@ -51,19 +51,44 @@ static bool has_landed_early(const struct judge *judge, const struct operation *
 	return difference(difference(early, clock->error_ns.value), drift) > 0;
 }
 
+static bool is_seen_early(struct num seen, struct num not_before)
+{
+	return seen.known && not_before.known && seen.value < not_before.value;
+}
+
+static bool is_found_before_missed(const struct operation *operation)
+{
+	return is_seen_early(operation->wqe_posted_ns, operation->wqe_posted_not_before_ns) ||
+	       is_seen_early(operation->cqe_arrived_ns, operation->cqe_arrived_not_before_ns) ||
+	       is_seen_early(operation->remote_landed_ns, operation->remote_landed_not_before_ns);
+}
+
+/* A transition that failed and was not tried again with success. */
+static bool never_got_ready(const struct judge *judge)
+{
+	list_each(transition, &judge->evidence->transitions) {
+		const char *to = transition->to;
+		bool failed = transition->side == SIDE_LOCAL && transition->error.known && transition->error.value;
+		bool needed = text_is(to, "INIT") || text_is(to, "RTR") || text_is(to, "RTS");
+		if (failed && needed && !reached(judge, SIDE_LOCAL, to))
+			return true;
+	}
+	return false;
+}
+
 /* What a device refuses of one request it does not let pass of another. */
 static const char *refutation_of(const struct judge *judge, const struct operation *operation)
 {
-	if (!is_success(operation) || num_is(operation->bytes, 0))
+	if (!is_success(operation) || is_empty(operation))
 		return NULL;
 	if (differs_in_key(judge, operation) || is_outside(judge, operation))
 		return "it succeeded, and its remote key or range is not what the peer gave out";
 	if (missing_right(judge, operation))
 		return "it succeeded, and the peer did not give the right that it needs";
-	if (operation->is_inline != FLAG_YES && differs_in_local_key(judge, operation))
+	if (differs_in_local_key(judge, operation))
 		return "it succeeded, and its local key is not the buffer's";
 	bool one_domain = !judge->request->pds.known || judge->request->pds.value == 1;
-	if (operation->is_inline != FLAG_YES && one_domain && judge->evidence->local.one_pd == FLAG_NO)
+	if (uses_local_key(operation) && one_domain && judge->evidence->local.one_pd == FLAG_NO)
 		return "it succeeded, and buffer and queue pair belong to different protection domains";
 	if (is_longer(operation, judge->evidence->local.max_message_bytes))
 		return "it succeeded, and is longer than the port's limit";
@@ -92,12 +117,16 @@ static const char *contradiction_of(const struct judge *judge, const struct oper
 		return "post took it, and names it as the request that it refused";
 	if (has_returned_early(operation))
 		return "its post returned before it was called";
+	if (is_found_before_missed(operation))
+		return "it was found before a look that did not find it";
 	if (has_landed_early(judge, operation))
 		return "it landed before it was posted, by more than the clocks may differ";
 	if (operation->landed == FLAG_NO && payload_is_right(operation))
 		return "nothing of its payload is there, and all of it was verified";
 	if (is_unsent_success(judge, operation))
 		return "it succeeded, and the queues say that it was not sent or not acknowledged";
+	if (is_success(operation) && never_got_ready(judge))
+		return "it succeeded, and its queue pair could not be made ready to send";
 	if (is_success(operation) && text_is(local->qp_state, "INIT"))
 		return "it succeeded on a queue pair that is still in INIT";
 	if (is_success(operation) && text_is(local->qp_state, "RESET"))
@@ -140,7 +169,8 @@ static bool has_negative_count(const struct evidence *evidence)
 {
 	bool negative = is_below(evidence->operations_posted, 0) || is_below(evidence->operations_completed, 0) ||
 	                is_below(evidence->operations_failed, 0) || is_below(evidence->operations_reclaimed, 0) ||
-	                is_below(evidence->operations_omitted, 0) || is_below(evidence->flushes, 0);
+	                is_below(evidence->operations_omitted, 0) || is_below(evidence->flushes, 0) ||
+	                is_below(evidence->completions_undelivered, 0);
 	list_each(of_size, &evidence->payloads)
 		negative |=
 		        is_below(of_size->right, 0) || is_below(of_size->wrong, 0) || is_below(of_size->untouched, 0);
@@ -195,6 +225,9 @@ static const char *wrong_count(const struct evidence *evidence)
 		return "more requests ended than were posted";
 	if (listed.pending && posted.known && ended_count(evidence) == posted.value)
 		return "by the counts all requests ended, and one is listed that did not";
+	if (evidence->completions_undelivered.known && evidence->completions_undelivered.value > 0 && !listed.pending &&
+	        posted.known && ended_count(evidence) == posted.value)
+		return "by the counts all requests ended, and a completion was not handed to whom waits for it";
 	if (has_surplus_payloads(evidence, &listed))
 		return "more payloads were found than requests were posted";
 	if (is_list_of_other_length(evidence, &listed))
@@ -252,6 +285,15 @@ bool lacks_what_may_decide(const struct judge *judge)
 	const struct strings *fields = &judge->evidence->unreadable;
 	for (uint32_t i = 0; i < fields->count; i++)
 		if (may_decide(fields->items[i]))
+			return true;
+	return false;
+}
+
+bool is_unreadable(const struct judge *judge, const char *field)
+{
+	const struct strings *fields = &judge->evidence->unreadable;
+	for (uint32_t i = 0; i < fields->count; i++)
+		if (text_has(fields->items[i], field))
 			return true;
 	return false;
 }

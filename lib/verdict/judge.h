@@ -63,6 +63,8 @@ void judge_facts(struct judge *judge, const struct completed *whole);
 void judge_contradictions(struct judge *judge);
 /* A field that could not be read, and that may hold what speaks against a verdict. */
 bool lacks_what_may_decide(const struct judge *judge);
+/* One such as "operations[0].opcode:" of any request; for what decides of some verdicts only. */
+bool is_unreadable(const struct judge *judge, const char *field);
 const struct endpoint_facts *endpoint(const struct judge *judge, int side);
 /* As a number, or by its name where the record has only that; unknown: none. */
 struct num status_of(const struct operation *operation);
@@ -144,6 +146,9 @@ bool lacks_queue_right(const struct judge *judge, const struct operation *operat
 /* Key or range of the request are not what the peer gave out, as far as both are known. */
 bool differs_in_key(const struct judge *judge, const struct operation *operation);
 bool is_outside(const struct judge *judge, const struct operation *operation);
+bool is_empty(const struct operation *operation); /* it has no bytes */
+/* The device looks at its local key. */
+bool uses_local_key(const struct operation *operation);
 /* The local key is not that of the buffer; false where there are several. */
 bool differs_in_local_key(const struct judge *judge, const struct operation *operation);
 

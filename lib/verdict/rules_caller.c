@@ -216,7 +216,7 @@ static bool judge_path_mtu(struct judge *judge, const struct operation *operatio
 static bool judge_own_buffer(struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *local = &judge->evidence->local;
-	bool other_domain = local->one_pd == FLAG_NO;
+	bool other_domain = local->one_pd == FLAG_NO && uses_local_key(operation);
 	bool other_key = differs_in_local_key(judge, operation);
 	if (!other_domain && !other_key)
 		return false;
@@ -229,6 +229,10 @@ static bool judge_own_buffer(struct judge *judge, const struct operation *operat
 	summarize(judge, other_key ? "the request has a wrong local key"
 	                           : "buffer and queue pair belong to different protection domains");
 	next_step(judge, "register the buffer in the domain of the queue pair, and post with that region's key");
+	if (operation->is_inline == FLAG_UNKNOWN && is_unreadable(judge, ".inline:")) {
+		not_observed(judge, "whether the bytes were inline: then the adapter needs no key for them");
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
+	}
 	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
 }
 

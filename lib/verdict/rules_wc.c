@@ -70,15 +70,42 @@ static bool judge_packet_length(struct judge *judge, const struct operation *ope
 	return undetermined(judge, OUTCOME_FAILED, base | L(CONFIGURATION));
 }
 
+/* Another request passed with a key or range that is not what the peer gave out either. */
+static bool is_passed_elsewhere(const struct judge *judge)
+{
+	list_each(other, &judge->evidence->operations)
+		if (is_success(other) && (differs_in_key(judge, other) || is_outside(judge, other)))
+			return true;
+	return false;
+}
+
+static bool judge_wrong_request(struct judge *judge, const struct operation *operation, layer_set base)
+{
+	const char *right = missing_right(judge, operation);
+	summarize(judge, "the peer's adapter refused the request: it is not what the peer allowed");
+	if (is_passed_elsewhere(judge)) {
+		not_observed(judge, "which buffer of the peer the request was for: the record knows one only");
+		return undetermined(judge, OUTCOME_FAILED, base);
+	}
+	if (right) {
+		because(judge, "%s", right);
+		not_observed(judge, "which of the two the peer's adapter refused: each would do");
+		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(REMOTE_APPLICATION));
+	}
+	if (operation->opcode == OP_UNKNOWN && is_unreadable(judge, ".opcode:")) {
+		not_observed(judge, "which operation it is, and so whether it has a remote key");
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
+	}
+	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+}
+
 /* Status 9 and 10: the peer's adapter answered, so posting and the way there work. */
 static bool judge_rejected(struct judge *judge, const struct operation *operation, layer_set base)
 {
 	bool is_access = num_is(status_of(operation), WC_REM_ACCESS);
 	because(judge, "the refusal came from the peer's adapter, so the request was posted, sent and received");
-	if (is_access && tell_wrong_request(judge, operation)) {
-		summarize(judge, "the peer's adapter refused the request: it is not what the peer allowed");
-		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
-	}
+	if (is_access && tell_wrong_request(judge, operation))
+		return judge_wrong_request(judge, operation, base);
 	const char *right = missing_right(judge, operation);
 	if (right) {
 		because(judge, "%s", right);
@@ -95,6 +122,11 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 	}
 	if (!is_access && judge_packet_length(judge, operation, base))
 		return true;
+	if (is_access && is_empty(operation)) {
+		because(judge, "it has no bytes: then the adapter looks at neither key nor range");
+		not_observed(judge, "what of a request without bytes the peer's adapter refused");
+		return undetermined(judge, OUTCOME_FAILED, base | L(REMOTE_DEVICE));
+	}
 	if (!compared(judge, operation)) {
 		not_observed(judge, "whether key and range in the request are those that the peer gave out");
 		return undetermined(judge, OUTCOME_FAILED, base);
@@ -128,6 +160,12 @@ static bool judge_protection(struct judge *judge, const struct operation *operat
 {
 	const struct endpoint_facts *local = &judge->evidence->local;
 	because(judge, "the error is of the local buffer: the network is not involved");
+	if (!uses_local_key(operation)) {
+		because(judge, "%s: the adapter needs no key for it",
+		        is_empty(operation) ? "it has no bytes" : "its bytes are inline, in the queue entry");
+		not_observed(judge, "what the adapter refused: the queue entry as it lay in memory was not kept");
+		return undetermined(judge, OUTCOME_FAILED, base | L(PROVIDER) | L(DEVICE));
+	}
 	bool own = operation->lkey.known ? local->lkey.known : !judge->request->drill;
 	if (tell_too_long(judge, operation, local->buffer_bytes, "the local buffer has")) {
 		next_step(judge, "post no more bytes than the buffer of the local key has");
