@@ -71,7 +71,9 @@ static bool judge_no_completion(struct judge *judge)
 		because(judge, "the device does not count a completion as written");
 	summarize(judge, "the request was executed and acknowledged, and its completion was not written");
 	next_step(judge, "look at IOMMU faults and PCIe errors in the kernel log, and at the completion queue's state");
-	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE));
+	/* An acknowledgement for what is not there. */
+	layer_set far = pending->landed == FLAG_NO ? L(REMOTE_DEVICE) : 0;
+	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE) | far);
 }
 
 /*

@@ -113,6 +113,9 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 		if (!conflict)
 			return undetermined(judge, outcome, base);
 		because(judge, "%s", conflict);
+		/* The subnet manager may be out of reach as well. */
+		if (text_is(evidence->local.link_layer, "InfiniBand") && gid_conflict(judge))
+			base |= L(NETWORK);
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	default:
 		if (!evidence->local.gid && !evidence->remote.gid)
@@ -149,8 +152,12 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 		enum layer program = program_of(judge, step->side);
 		if (text_has(step->name, "gid"))
 			return confirmed(judge, outcome, LAYER_CONFIGURATION);
+		if (!is_program_known(judge, step->side)) {
+			not_observed(judge, "whether both ends are one program");
+			return undetermined(judge, outcome, L(APPLICATION) | L(REMOTE_APPLICATION));
+		}
 		/* A peer may ask for what this end wished. */
-		if (program == LAYER_APPLICATION && is_program_known(judge, step->side))
+		if (program == LAYER_APPLICATION)
 			return confirmed(judge, outcome, program);
 		return likely(judge, outcome, program, L(APPLICATION) | L(REMOTE_APPLICATION));
 	}
@@ -192,7 +199,11 @@ static const struct endpoint_facts *empty_gid_in_rtr(const struct judge *judge)
 	const struct endpoint_facts *own = endpoint(judge, judge->step.side);
 	const struct endpoint_facts *other =
 	        endpoint(judge, judge->step.side == SIDE_REMOTE ? SIDE_LOCAL : SIDE_REMOTE);
-	const struct endpoint_facts *empty = has_empty_gid(own) ? own : has_empty_gid(other) ? other : NULL;
+	/* These two speak of the index at the end that tried. */
+	bool own_only = judge->step.error == ENODATA || judge->step.error == ENODEV;
+	const struct endpoint_facts *empty = has_empty_gid(own)                  ? own
+	                                     : !own_only && has_empty_gid(other) ? other
+	                                                                         : NULL;
 	return empty && !text_is(empty->link_layer, "InfiniBand") ? empty : NULL;
 }
 

@@ -56,15 +56,31 @@ static bool judge_state(struct judge *judge)
 
 /* ---- completions that nobody asked for, or nobody took ---- */
 
-static bool judge_unsignaled(struct judge *judge)
+/* Until a deadline, or by polls long after the post. */
+static bool has_waited(const struct judge *judge)
 {
-	if (asks_for_completion(judge, judge->pending) != FLAG_NO)
-		return false;
-	/* Only when nothing signaled is outstanding either: otherwise that is what is waited for. */
+	const int64_t long_ns = 100000000;
+	const struct evidence *evidence = judge->evidence;
+	struct num posted = judge->pending->post_call_ns;
+	return evidence->deadline_ns.known ||
+	       (evidence->last_poll_ns.known && posted.known &&
+	               difference(evidence->last_poll_ns.value, posted.value) >= long_ns);
+}
+
+/* Only when nothing signaled is outstanding either: otherwise that is what is waited for. */
+static bool asked_for_none(const struct judge *judge)
+{
 	list_each(operation, &judge->evidence->operations)
 		if (is_posted(operation) && !status_of(operation).known &&
 		        asks_for_completion(judge, operation) != FLAG_NO)
 			return false;
+	return asks_for_completion(judge, judge->pending) == FLAG_NO;
+}
+
+static bool judge_unsignaled(struct judge *judge)
+{
+	if (!asked_for_none(judge) || !has_waited(judge))
+		return false;
 	because(judge, "no outstanding request asked for a completion, so none comes when they succeed");
 	summarize(judge, "a completion is waited for that no request asked for");
 	next_step(judge, "signal at least the last request of each batch");
@@ -144,7 +160,7 @@ static bool judge_not_taken(struct judge *judge)
 	const int64_t long_ns = 100000000;
 	int64_t rest = difference(waiting_end_ns(judge), arrived);
 	bool waited = waiting_end_ns(judge) >= 0 && (rest >= long_ns || (rest > 0 && pending->post_call_ns.known));
-	waited = waited && !evidence->stuck;
+	waited = waited && !evidence->stuck && (evidence->interrupted != FLAG_YES || evidence->deadline_ns.known);
 	if (known && !waited)
 		not_observed(judge, "how long the completion lay there: the record does not say when it ends");
 	if (known && waited && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
@@ -302,6 +318,38 @@ static bool judge_fatal(struct judge *judge)
 	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | (here ? L(DEVICE) : L(REMOTE_DEVICE)));
 }
 
+/* Nothing else in the record says that something went wrong, listed or not. */
+static bool is_quiet(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	bool failed = evidence->operations_failed.known && evidence->operations_failed.value > 0;
+	bool omitted = evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
+	return !failed && !omitted && !judge->control && !evidence->stuck && !evidence->async_events.count &&
+	       evidence->interrupted != FLAG_YES;
+}
+
+/* The run ended with requests that were to have no completion, and nobody is known to have waited for one. */
+static bool judge_unwatched(struct judge *judge)
+{
+	if (!asked_for_none(judge) || has_waited(judge))
+		return false;
+	bool right = true;
+	list_each(operation, &judge->evidence->operations)
+		if (is_posted(operation) && !is_success(operation) && !operation->reclaimed_ns.known)
+			right &= payload_is_right(operation);
+	because(judge, "no outstanding request asked for a completion, and nobody is known to have waited for one");
+	not_observed(judge, "the end of the last requests: only the completion of a later one would tell");
+	next_step(judge, "signal at least the last request of each batch");
+	if (right)
+		because(judge, "their payload is all there");
+	if (right && is_quiet(judge)) {
+		summarize(judge, "everything arrived; the last requests asked for no completion");
+		return likely(judge, OUTCOME_OK, LAYER_NONE, 0);
+	}
+	summarize(judge, "the last requests asked for no completion: nothing tells how they ended");
+	return undetermined(judge, OUTCOME_STALLED, open_layers(judge));
+}
+
 /* A counter that stood still before and moved now shows that requests do go out. */
 static bool judge_retries(struct judge *judge)
 {
@@ -369,6 +417,7 @@ bool rule_stalled(struct judge *judge)
 		judge_state,
 		judge_unsignaled,
 		judge_fatal,
+		judge_unwatched,
 		judge_send_queue,
 		judge_untaken_error,
 		judge_no_receive,

@@ -222,6 +222,12 @@ static bool nothing_known(struct judge *judge)
 	        : interrupted          ? "interrupted before anything was posted"
 	                               : "nothing was posted, and the record does not say why");
 	because(judge, "the record holds no request with an end, and no step that failed");
+	tell_events(judge);
+	if (!posted && own_event(judge, SIDE_LOCAL, "DEVICE_FATAL")) {
+		summarize(judge, "the adapter stopped working or was removed before anything was posted");
+		next_step(judge, "read the kernel log for health, AER or hot-plug messages of the adapter");
+		return undetermined(judge, outcome, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+	}
 	next_step(judge, interrupted ? "run it again and let it come to its end"
 	                             : "run the probe again and keep the whole document (-j)");
 	return undetermined(judge, outcome, 0);
