@@ -166,10 +166,16 @@ static bool both_differ(struct num a, struct num b)
 	return a.known && b.known && a.value != b.value;
 }
 
+/* With several domains there are several keys, all of them right. */
+bool has_one_domain(const struct judge *judge)
+{
+	return !judge->request->pds.known || judge->request->pds.value == 1;
+}
+
 /* A send goes where the peer's receive says: key and address do not matter. */
 bool differs_in_key(const struct judge *judge, const struct operation *operation)
 {
-	return operation->opcode != OP_SEND && !is_empty(operation) &&
+	return operation->opcode != OP_SEND && !is_empty(operation) && has_one_domain(judge) &&
 	       both_differ(operation->rkey, judge->evidence->remote.rkey);
 }
 
@@ -191,10 +197,8 @@ bool uses_local_key(const struct operation *operation)
 	return !is_empty(operation) && (operation->is_inline != FLAG_YES || operation->opcode == OP_READ);
 }
 
-/* With several domains there are several keys, all of them right. */
 bool differs_in_local_key(const struct judge *judge, const struct operation *operation)
 {
-	const struct probe_request *request = judge->request;
-	return uses_local_key(operation) && (!request->pds.known || request->pds.value == 1) &&
+	return uses_local_key(operation) && has_one_domain(judge) &&
 	       both_differ(operation->lkey, judge->evidence->local.lkey);
 }

@@ -87,8 +87,7 @@ static const char *refutation_of(const struct judge *judge, const struct operati
 		return "it succeeded, and the peer did not give the right that it needs";
 	if (differs_in_local_key(judge, operation))
 		return "it succeeded, and its local key is not the buffer's";
-	bool one_domain = !judge->request->pds.known || judge->request->pds.value == 1;
-	if (uses_local_key(operation) && one_domain && judge->evidence->local.one_pd == FLAG_NO)
+	if (uses_local_key(operation) && has_one_domain(judge) && judge->evidence->local.one_pd == FLAG_NO)
 		return "it succeeded, and buffer and queue pair belong to different protection domains";
 	if (is_longer(operation, judge->evidence->local.max_message_bytes))
 		return "it succeeded, and is longer than the port's limit";

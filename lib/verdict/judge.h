@@ -143,6 +143,7 @@ bool only_large_fails(const struct judge *judge, const struct operation *operati
 const char *missing_right(const struct judge *judge, const struct operation *operation);
 /* The queue pair's, not the buffer's. */
 bool lacks_queue_right(const struct judge *judge, const struct operation *operation);
+bool has_one_domain(const struct judge *judge);
 /* Key or range of the request are not what the peer gave out, as far as both are known. */
 bool differs_in_key(const struct judge *judge, const struct operation *operation);
 bool is_outside(const struct judge *judge, const struct operation *operation);

@@ -42,8 +42,9 @@ static bool tell_wrong_request(struct judge *judge, const struct operation *oper
 static bool compared(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *target = &judge->evidence->remote;
-	return operation->rkey.known && target->rkey.known && operation->remote_address.known &&
-	       target->buffer_address.known && target->buffer_bytes.known && operation->bytes.known;
+	return has_one_domain(judge) && operation->rkey.known && target->rkey.known &&
+	       operation->remote_address.known && target->buffer_address.known && target->buffer_bytes.known &&
+	       operation->bytes.known;
 }
 
 /* Packets longer than the peer's queue pair expects are refused like a wrong length. */
