@@ -121,8 +121,10 @@ static json_object *own_document(struct making *making)
 		return NULL;
 	}
 	/* They are of the redacted snapshot already. */
-	if (object && making->findings)
-		json_object_object_add(object, "findings", json_object_get(making->findings));
+	if (object && making->findings && json_put_member(object, "findings", json_object_get(making->findings))) {
+		json_object_put(object);
+		return NULL;
+	}
 	return object;
 }
 

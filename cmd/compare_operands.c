@@ -154,11 +154,12 @@ static json_object *ask(struct loading *loading, const struct source *source, co
 	return parse(loading, output, snapshot);
 }
 
-static void take(json_object *into, json_object *from, const char *key)
+static int take(json_object *into, json_object *from, const char *key)
 {
 	json_object *value;
-	if (json_object_object_get_ex(from, key, &value))
-		json_object_object_add(into, key, json_object_get(value));
+	return json_object_object_get_ex(from, key, &value) && value
+	               ? json_put_member(into, key, json_object_get(value))
+	               : 0;
 }
 
 /* What topo shows, the GID tables, and all findings: those of topo and gid are among those of check. */
@@ -169,13 +170,13 @@ static json_object *ask_all(struct loading *loading, const char *snapshot)
 	while (count < ARRAY_SIZE(sources) && (answers[count] = ask(loading, &sources[count], snapshot)))
 		count++;
 	json_object *all = count == ARRAY_SIZE(sources) ? json_object_get(answers[TOPO]) : NULL;
-	if (all) {
-		json_object_object_add(all, "schema", json_object_new_string(whole_schema));
-		take(all, answers[GID], "tables");
-		take(all, answers[GID], "entries");
-		take(all, answers[GID], "choices");
-		take(all, answers[CHECK], "findings");
-		take(all, answers[CHECK], "not_collected");
+	if (all && (json_put_member(all, "schema", json_object_new_string(whole_schema)) ||
+	                   take(all, answers[GID], "tables") || take(all, answers[GID], "entries") ||
+	                   take(all, answers[GID], "choices") || take(all, answers[CHECK], "findings") ||
+	                   take(all, answers[CHECK], "not_collected"))) {
+		error_set(loading->error, -ENOMEM, "%s", snapshot);
+		json_object_put(all);
+		all = NULL;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
 		json_object_put(answers[i]);
@@ -287,10 +288,9 @@ static json_object *load_snapshot(struct loading *loading, const char *path)
 		return NULL;
 	}
 	drop_probe_findings(all);
-	if (!json_object_object_add(all, "probes", probes))
+	if (!json_put_member(all, "probes", probes))
 		return all;
 	error_set(loading->error, -ENOMEM, "%s", path);
-	json_object_put(probes);
 	json_object_put(all);
 	return NULL;
 }

@@ -72,7 +72,7 @@ static void print_json_line(json_object *line)
 {
 	char time[40];
 	now_text(time);
-	json_object_object_add(line, "time", json_object_new_string(time));
+	(void)json_put_member(line, "time", json_object_new_string(time));
 	autofree char *text = json_text(line, false);
 	fputs(text ? text : "", stdout);
 	json_object_put(line);
@@ -97,9 +97,9 @@ static void print_event(const struct watcher *watcher, const char *subject, cons
 	autofree char *clean = utf8_clean(event);
 	if (watcher->common->json) {
 		json_object *line = json_object_new_object();
-		json_object_object_add(line, "kind", json_object_new_string(kind));
-		json_object_object_add(line, "subject", json_object_new_string(subject));
-		json_object_object_add(line, "event", json_object_new_string(clean ? clean : ""));
+		(void)json_put_member(line, "kind", json_object_new_string(kind));
+		(void)json_put_member(line, "subject", json_object_new_string(subject));
+		(void)json_put_member(line, "event", json_object_new_string(clean ? clean : ""));
 		print_json_line(line);
 		return;
 	}

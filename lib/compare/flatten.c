@@ -71,8 +71,10 @@ static json_object *row(struct flattener *flattener, const char *path)
 		return NULL;
 	}
 	/* Behind the documents' values stands the row of what it is part of. */
-	if (json_object_array_put_idx(values, flattener->count, json_object_get(flattener->inside)))
+	if (json_object_array_put_idx(values, flattener->count, json_object_get(flattener->inside))) {
+		json_object_put(flattener->inside);
 		return NULL;
+	}
 	return values;
 }
 

@@ -370,13 +370,12 @@ static int add_failure(json_object *answer, const struct error *error)
 	if (!error || !error->code)
 		return 0;
 	json_object *failure = json_object_new_object();
-	if (!failure || json_object_object_add(failure, "errno", json_object_new_int(-error->code)) ||
-	        json_object_object_add(failure, "text", json_object_new_string(error->text)) ||
-	        json_object_object_add(answer, SNAPSHOT_FAILURE, failure)) {
+	if (!failure || json_put_member(failure, "errno", json_object_new_int(-error->code)) ||
+	        json_put_member(failure, "text", json_object_new_string(error->text))) {
 		json_object_put(failure);
 		return -ENOMEM;
 	}
-	return 0;
+	return json_put_member(answer, SNAPSHOT_FAILURE, failure);
 }
 
 static void write_answer(struct recorder *recorder, const char *path, const struct record *record, const void *data,
@@ -411,15 +410,16 @@ void recorder_packages(struct recorder *recorder, const struct package_list *pac
 }
 
 /* A device is asked several times, for other things each time: what an answer does not tell stays as it was. */
-static void merge(json_object *answer, json_object *earlier)
+static int merge(json_object *answer, json_object *earlier)
 {
 	json_object_object_foreach(earlier, key, value)
 	{
 		json_object *now = json_object_object_get(answer, key);
 		bool empty = json_object_is_type(now, json_type_array) && !json_object_array_length(now);
-		if (!now || empty)
-			json_object_object_add(answer, key, json_object_get(value));
+		if ((!now || empty) && value && json_put_member(answer, key, json_object_get(value)))
+			return -ENOMEM;
 	}
+	return 0;
 }
 
 static json_object *earlier_answer(const struct recorder *recorder, const char *path)
@@ -437,12 +437,10 @@ void recorder_verbs(
 		return;
 	autocall(put_json) json_object *object = record_to_json(&verbs_record, answer);
 	autocall(put_json) json_object *earlier = earlier_answer(recorder, path);
-	if (!object || add_failure(object, error)) {
+	if (!object || add_failure(object, error) || (earlier && merge(object, earlier))) {
 		fail(recorder, -ENOMEM, path);
 		return;
 	}
-	if (earlier)
-		merge(object, earlier);
 	write_json(recorder, path, object);
 }
 

@@ -148,6 +148,14 @@ static void set(struct writer *writer, json_object *object, const char *key, jso
 	}
 }
 
+int json_put_member(json_object *object, const char *key, json_object *value)
+{
+	if (value && !json_object_object_add(object, key, value))
+		return 0;
+	json_object_put(value);
+	return -ENOMEM;
+}
+
 static json_object *write_map(struct writer *writer, const struct list *list)
 {
 	json_object *object = check(writer, json_object_new_object());

@@ -58,6 +58,12 @@ char *json_text(json_object *object, bool pretty);
 /* JSON Schema (2020-12) of a document; the caller puts it. */
 json_object *record_schema(const char *schema, const struct record *record);
 
+/*
+ * Puts `value` into the object, whose it is from then on; where it does not go in it is freed. 0 or -ENOMEM, also for
+ * NULL, which is a value that there was no memory for.
+ */
+int json_put_member(json_object *object, const char *key, json_object *value);
+
 bool is_ascii(const char *text);
 /* Valid UTF-8 in malloc'ed memory: bytes that are not become U+FFFD. NULL stays NULL. */
 char *utf8_clean(const char *text);

@@ -15,7 +15,7 @@ static json_object *type_or_null(const char *type)
 	json_object *schema = json_object_new_object(), *types = json_object_new_array();
 	json_object_array_add(types, text(type));
 	json_object_array_add(types, text("null"));
-	json_object_object_add(schema, "type", types);
+	(void)json_put_member(schema, "type", types);
 	return schema;
 }
 
@@ -24,7 +24,7 @@ static json_object *reference(const struct record *record)
 	char path[96];
 	snprintf(path, sizeof(path), "#/$defs/%s", record->name);
 	json_object *schema = json_object_new_object();
-	json_object_object_add(schema, "$ref", text(path));
+	(void)json_put_member(schema, "$ref", text(path));
 	return schema;
 }
 
@@ -32,18 +32,18 @@ static json_object *reference_or_null(const struct record *record)
 {
 	json_object *schema = json_object_new_object(), *choices = json_object_new_array(),
 	            *null = json_object_new_object();
-	json_object_object_add(null, "type", text("null"));
+	(void)json_put_member(null, "type", text("null"));
 	json_object_array_add(choices, reference(record));
 	json_object_array_add(choices, null);
-	json_object_object_add(schema, "anyOf", choices);
+	(void)json_put_member(schema, "anyOf", choices);
 	return schema;
 }
 
 static json_object *array_of(json_object *items)
 {
 	json_object *schema = json_object_new_object();
-	json_object_object_add(schema, "type", text("array"));
-	json_object_object_add(schema, "items", items);
+	(void)json_put_member(schema, "type", text("array"));
+	(void)json_put_member(schema, "items", items);
 	return schema;
 }
 
@@ -59,15 +59,15 @@ static json_object *one_of_names(const struct field *field)
 	}
 	if (nullable)
 		json_object_array_add(names, NULL);
-	json_object_object_add(schema, "enum", names);
+	(void)json_put_member(schema, "enum", names);
 	return schema;
 }
 
 static json_object *map_of_numbers(void)
 {
 	json_object *schema = json_object_new_object();
-	json_object_object_add(schema, "type", text("object"));
-	json_object_object_add(schema, "additionalProperties", type_or_null("integer"));
+	(void)json_put_member(schema, "type", text("object"));
+	(void)json_put_member(schema, "additionalProperties", type_or_null("integer"));
 	return schema;
 }
 
@@ -104,8 +104,8 @@ static void add_property(
         json_object *properties, json_object *required, const char *key, json_object *schema, const char *help)
 {
 	if (help)
-		json_object_object_add(schema, "description", text(help));
-	json_object_object_add(properties, key, schema);
+		(void)json_put_member(schema, "description", text(help));
+	(void)json_put_member(properties, key, schema);
 	json_object_array_add(required, text(key));
 }
 
@@ -129,9 +129,9 @@ static void define_children(json_object *definitions, const struct record *recor
 static json_object *object_schema(json_object *properties, json_object *required)
 {
 	json_object *schema = json_object_new_object();
-	json_object_object_add(schema, "type", text("object"));
-	json_object_object_add(schema, "properties", properties);
-	json_object_object_add(schema, "required", required);
+	(void)json_put_member(schema, "type", text("object"));
+	(void)json_put_member(schema, "properties", properties);
+	(void)json_put_member(schema, "required", required);
 	return schema;
 }
 
@@ -141,14 +141,14 @@ static void define(json_object *definitions, const struct record *record)
 		return;
 	json_object *properties = json_object_new_object(), *required = json_object_new_array();
 	add_properties(properties, required, record);
-	json_object_object_add(definitions, record->name, object_schema(properties, required));
+	(void)json_put_member(definitions, record->name, object_schema(properties, required));
 	define_children(definitions, record);
 }
 
 static void add_constant(json_object *properties, json_object *required, const char *key, json_object *value)
 {
 	json_object *schema = json_object_new_object();
-	json_object_object_add(schema, "const", value);
+	(void)json_put_member(schema, "const", value);
 	add_property(properties, required, key, schema, NULL);
 }
 
@@ -175,8 +175,8 @@ json_object *record_schema(const char *name, const struct record *record)
 	define(definitions, &not_collected_record);
 
 	json_object *schema = object_schema(properties, required);
-	json_object_object_add(schema, "$schema", text("https://json-schema.org/draft/2020-12/schema"));
-	json_object_object_add(schema, "title", text(name));
-	json_object_object_add(schema, "$defs", definitions);
+	(void)json_put_member(schema, "$schema", text("https://json-schema.org/draft/2020-12/schema"));
+	(void)json_put_member(schema, "title", text(name));
+	(void)json_put_member(schema, "$defs", definitions);
 	return schema;
 }

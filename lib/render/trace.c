@@ -4,6 +4,7 @@
  * asynchronous one, i instant, M metadata), ts and dur are microseconds, pid and tid choose the row.
  */
 #include "render/trace.h"
+#include "render/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,12 +19,12 @@ struct trace {
 
 static void set_text(json_object *object, const char *key, const char *text)
 {
-	json_object_object_add(object, key, json_object_new_string(text ? text : "?"));
+	(void)json_put_member(object, key, json_object_new_string(text ? text : "?"));
 }
 
 static void set_number(json_object *object, const char *key, int64_t number)
 {
-	json_object_object_add(object, key, json_object_new_int64(number));
+	(void)json_put_member(object, key, json_object_new_int64(number));
 }
 
 /* Microseconds with the nanoseconds behind the point. */
@@ -31,7 +32,7 @@ static void set_time(json_object *object, const char *key, int64_t ns)
 {
 	char text[40];
 	snprintf(text, sizeof(text), "%" PRId64 ".%03" PRId64, ns / 1000, ns % 1000);
-	json_object_object_add(object, key, json_object_new_double_s((double)ns / 1000.0, text));
+	(void)json_put_member(object, key, json_object_new_double_s((double)ns / 1000.0, text));
 }
 
 static json_object *add_event(
@@ -51,7 +52,7 @@ static void add_name(const struct trace *trace, const char *what, int side, int 
 {
 	json_object *event = add_event(trace, "M", what, side, row, 0), *args = json_object_new_object();
 	set_text(args, "name", text);
-	json_object_object_add(event, "args", args);
+	(void)json_put_member(event, "args", args);
 }
 
 static void add_names(const struct trace *trace)
@@ -88,7 +89,7 @@ static void add_step(const struct trace *trace, const char *name, int side, int 
 		set_number(args, "errno", error.value);
 	if (detail)
 		set_text(args, "detail", detail);
-	json_object_object_add(event, "args", args);
+	(void)json_put_member(event, "args", args);
 }
 
 static void add_steps(const struct trace *trace)
@@ -133,7 +134,7 @@ static void describe_request(json_object *event, const struct operation *operati
 		set_number(args, "bytes", operation->bytes.value);
 	if (operation->wc_status.known)
 		set_text(args, "status", operation->wc_status_text);
-	json_object_object_add(event, "args", args);
+	(void)json_put_member(event, "args", args);
 }
 
 static void add_instant(const struct trace *trace, const char *name, int side, struct num time)
@@ -200,9 +201,9 @@ json_object *trace_document(const struct probe_document *document)
 	list_each(operation, &evidence->operations)
 		add_request(&trace, operation);
 	add_events(&trace);
-	json_object_object_add(root, "traceEvents", trace.events);
+	(void)json_put_member(root, "traceEvents", trace.events);
 	set_text(root, "displayTimeUnit", "ns");
 	set_text(other, "verdict", document->verdict.summary);
-	json_object_object_add(root, "otherData", other);
+	(void)json_put_member(root, "otherData", other);
 	return root;
 }

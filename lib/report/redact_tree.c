@@ -105,8 +105,11 @@ static char *redact_host(struct pseudonyms *pseudonyms, const char *data, size_t
 		const char *text = json_object_get_string(name);
 		note_host(pseudonyms, text);
 		const char *pseudonym = pseudonym_word(pseudonyms, text, strlen(text), false);
-		if (pseudonym)
-			json_object_object_add(object, "hostname", json_object_new_string(pseudonym));
+		/* Without it the name would stay. */
+		if (!pseudonym || json_put_member(object, "hostname", json_object_new_string(pseudonym))) {
+			json_object_put(object);
+			return NULL;
+		}
 	}
 	char *text = json_text(object, true);
 	json_object_put(object);
