@@ -159,8 +159,7 @@ static void live_expect_verbs(struct origin *origin)
 	struct live *self = live(origin);
 	if (self->devices || self->listing)
 		return;
-		/* A heap of the thread's own would grow by a page at a time, an mprotect(2) each, while the other maps
-		 * memory. */
+		/* A heap of its own would grow by single pages, an mprotect(2) each. */
 #ifdef M_ARENA_MAX
 	mallopt(M_ARENA_MAX, 1);
 #endif

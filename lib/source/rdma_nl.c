@@ -393,11 +393,10 @@ static int read_each(struct origin *origin, struct host *host, void (*put)(struc
 /* Is ib_uverbs loaded? 0 or negative errno. Its class has one attribute, which is read faster than it is listed. */
 static int find_uverbs(struct origin *origin, struct host *host)
 {
-#define VERBS_CLASS "sys/class/infiniband_verbs"
 	struct strings names;
 	origin_about(origin, RDMA_LISTS);
-	bool loaded = origin_number(origin, VERBS_CLASS "/abi_version", 10).known;
-	int error = loaded ? 0 : origin_list(origin, host->arena, VERBS_CLASS, &names);
+	bool loaded = origin_number(origin, RDMA_VERBS_CLASS "/abi_version", 10).known;
+	int error = loaded ? 0 : origin_list(origin, host->arena, RDMA_VERBS_CLASS, &names);
 	origin_about(origin, "host");
 	return error || loaded || names.count ? error : -ENOENT;
 }

@@ -11,14 +11,19 @@
 
 #define CLASS "sys/class/infiniband"
 #define VIRTUAL "sys/devices/virtual/infiniband"
-#define VERBS_CLASS "sys/class/infiniband_verbs"
+
+static int list_names(struct origin *origin, struct host *host, const char *path, struct strings *names)
+{
+	origin_about(origin, RDMA_LISTS);
+	int error = origin_list(origin, host->arena, path, names);
+	origin_about(origin, "host");
+	return error;
+}
 
 int rdma_sysfs_list(struct origin *origin, struct host *host)
 {
 	struct strings names;
-	origin_about(origin, RDMA_LISTS);
-	int error = origin_list(origin, host->arena, CLASS, &names);
-	origin_about(origin, "host");
+	int error = list_names(origin, host, CLASS, &names);
 	for (uint32_t i = 0; !error && i < names.count; i++) {
 		struct rdma_device *device = list_add(host->arena, &host->devices);
 		if (!device)
@@ -33,9 +38,7 @@ int rdma_sysfs_list(struct origin *origin, struct host *host)
 void rdma_sysfs_find_virtual(struct origin *origin, struct host *host)
 {
 	struct strings names;
-	origin_about(origin, RDMA_LISTS);
-	int error = origin_list(origin, host->arena, VIRTUAL, &names);
-	origin_about(origin, "host");
+	int error = list_names(origin, host, VIRTUAL, &names);
 	for (uint32_t i = 0; !error && i < names.count; i++) {
 		struct rdma_device *device = host_device(host, names.items[i]);
 		if (device)
@@ -46,9 +49,7 @@ void rdma_sysfs_find_virtual(struct origin *origin, struct host *host)
 bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host)
 {
 	struct strings names;
-	origin_about(origin, RDMA_LISTS);
-	int error = origin_list(origin, host->arena, CLASS, &names);
-	origin_about(origin, "host");
+	int error = list_names(origin, host, CLASS, &names);
 	return error == -ENOENT;
 }
 
@@ -64,12 +65,12 @@ void rdma_sysfs_uverbs(struct origin *origin, struct host *host)
 {
 	struct strings names;
 	origin_about(origin, RDMA_LISTS);
-	int error = origin_list(origin, host->arena, VERBS_CLASS, &names);
+	int error = origin_list(origin, host->arena, RDMA_VERBS_CLASS, &names);
 	if (error)
 		note_unasked(host, error);
 	for (uint32_t i = 0; !error && i < names.count; i++) {
 		errno = 0;
-		const char *name = sysfs_text(origin, host->arena, VERBS_CLASS "/%s/ibdev", names.items[i]);
+		const char *name = sysfs_text(origin, host->arena, RDMA_VERBS_CLASS "/%s/ibdev", names.items[i]);
 		if (!name && errno == ETIMEDOUT)
 			note_unasked(host, -ETIMEDOUT);
 		struct rdma_device *device = name ? host_device(host, name) : NULL;

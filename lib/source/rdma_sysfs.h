@@ -8,6 +8,7 @@
 
 /* A subject of its own for lists: another file of this host that does not answer is no reason to see no device. */
 #define RDMA_LISTS "RDMA devices"
+#define RDMA_VERBS_CLASS "sys/class/infiniband_verbs"
 
 /* Is there no directory of RDMA devices, because this kernel has no RDMA subsystem loaded? */
 bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host);
