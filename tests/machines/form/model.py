@@ -577,8 +577,8 @@ def expand_vfs(machine):
                 vf = Entry("rdma", {k: v for k, v in values.items() if v is not None})
                 complete_ports(vf)
                 machine.rdma.append(vf)
-            elif netdev:
-                find_or_make_net(machine, netdev, pci=address)
+            elif netdev and netdev not in (net.name for net in machine.net):
+                machine.net.append(Entry("net", {"name": netdev, "pci": address}))
 
 
 # ---- all ----
