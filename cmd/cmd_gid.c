@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+extern char **environ;
+
 enum { OPTION_ALL = 256, OPTION_EXPLAIN, OPTION_TO, OPTION_DIFF, OPTION_WATCH };
 
 static const struct option_help gid_options[] = {
@@ -49,6 +51,28 @@ static int find_devices(
 	return result ? result : collect_find_devices(host, request->device, devices);
 }
 
+/*
+ * A snapshot without them, as one of a described machine, leaves open what is set there: then the variables of this
+ * process are a question, "and if it were set?", and the answer says so. Files of this host are another machine's.
+ */
+static int read_settings(struct origin *origin, struct host *host, struct gid_settings *settings)
+{
+	*settings = (struct gid_settings){ 0 };
+	struct error error = { 0 };
+	int unknown = origin_settings(origin, host->arena, settings, &error);
+	if (unknown != -ENOENT) {
+		if (unknown)
+			report_missing(&host->report, "choices", "host", unknown, "%s", error.text);
+		return 0;
+	}
+	int result = gid_settings_of_variables(host->arena, environ, settings);
+	if (settings->variables.count)
+		report_missing(&host->report, "choices", "host", 0,
+		        "the snapshot does not say what its consumers are told: the variables of this process count "
+		        "instead");
+	return result;
+}
+
 static int read_more(struct origin *origin, struct host *host, void *data)
 {
 	struct reading *reading = data;
@@ -65,15 +89,7 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	int result = gid_read(origin, host, &options, look->document);
 	if (!result && look->path)
 		result = gid_path_read(origin, host, look->path);
-	if (result || !look->settings)
-		return result;
-	*look->settings = (struct gid_settings){ 0 };
-	struct error error = { 0 };
-	int unknown = origin_settings(origin, host->arena, look->settings, &error);
-	/* A snapshot without them: nothing is known to be set. */
-	if (unknown && unknown != -ENOENT)
-		report_missing(&host->report, "choices", "host", unknown, "%s", error.text);
-	return 0;
+	return !result && look->settings ? read_settings(origin, host, look->settings) : result;
 }
 
 /* ---- what belongs to this document ---- */

@@ -72,6 +72,8 @@ const struct finding_kind finding_kinds[] = {
 	        NULL },
 	{ "port-down", SEVERITY_WARNING, "the port is down",
 	        "error where nobody switched it off and no other port of the adapter is active" },
+	{ "port-not-ready", SEVERITY_WARNING,
+	        "the port is neither active nor down, as an iWARP port without an IPv4 address", NULL },
 	{ "port-waits-for-subnet-manager", SEVERITY_WARNING,
 	        "the link is up, but no subnet manager has made the port active", NULL },
 	{ "port-without-netdev", SEVERITY_INFO,

@@ -210,7 +210,10 @@ static bool has_ipv4(const struct table_check *check)
 
 static const char *give_address(const struct table_check *check)
 {
-	return switched_netdev(check)
+	return check->host->addresses_unread ? "Look for an address (ip address): GIDs are made of the IPv4 and IPv6 "
+	                                       "addresses of the netdev, "
+	                                       "or of the bond, team or bridge that it is a member of."
+	       : switched_netdev(check)
 	               ? "Use a VF, a scalable function or another netdev with an address: an address of the bridge's "
 	                 "internal port makes no GID."
 	       : has_ipv4(check) ? "Give the netdev an address outside of 169.254.0.0/16 and fe80::/10."
@@ -260,9 +263,10 @@ static bool check_own_netdev(const struct table_check *check)
 	if (finding && *idle)
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
-	report_advice(finding, wanting != netdev             ? advice_for_master(check, wanting)
-	                       : *idle                       ? "It gets them when it becomes the active member."
-	                       : netdev->admin_up == FLAG_NO ? "Set the netdev up and give it an address."
+	report_advice(finding, wanting != netdev               ? advice_for_master(check, wanting)
+	                       : *idle                         ? "It gets them when it becomes the active member."
+	                       : netdev->admin_up == FLAG_NO   ? "Set the netdev up and give it an address."
+	                       : check->host->addresses_unread ? give_address(check)
 	                       : !netdev->addresses.count && holder && !switched_netdev(check)
 	                               ? advice_for_member(check, holder)
 	                       : !netdev->addresses.count ? give_address(check)
@@ -307,6 +311,40 @@ static void check_none(const struct table_check *check, const struct counts *cou
 	        "with an address.");
 }
 
+/* An address of the port's netdev that routers know, which then has no entry where all entries are link-local. */
+static const struct address *left_out(const struct table_check *check)
+{
+	const struct port *port = check->port.table->rdma_port;
+	const struct netdev *netdev = port ? port_netdev(port) : NULL;
+	if (!netdev || netdev->admin_up == FLAG_NO)
+		return NULL;
+	list_each(address, &netdev->addresses) {
+		uint8_t gid[16];
+		gid_from_address(address, gid);
+		enum gid_scope scope = gid_scope_of(gid);
+		if (scope != GID_SCOPE_LINK_LOCAL && scope != GID_SCOPE_LOOPBACK)
+			return address;
+	}
+	return NULL;
+}
+
+static void report_left_out(const struct table_check *check, const struct address *address)
+{
+	const struct netdev *netdev = port_netdev(check->port.table->rdma_port);
+	uint8_t gid[16];
+	char ip[IP_TEXT_SIZE];
+	gid_from_address(address, gid);
+	gid_format_ip(gid, ip);
+	struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
+	        "only link-local GIDs: peers in the same L2 segment only; the address %s of %s has no entry", ip,
+	        netdev->name);
+	report_evidence(check->report, finding, "GID table", "routable entries", "0");
+	report_evidence(check->report, finding, "RTM_GETADDR", netdev->name, "%s/%u", ip, address->prefix_length);
+	report_advice(finding,
+	        arena_printf(check->host->arena,
+	                "Take %s down and up again, so that the kernel makes its entries anew.", netdev->name));
+}
+
 static void check_roce(const struct table_check *check)
 {
 	struct counts counts = count_entries(&check->port);
@@ -327,7 +365,10 @@ static void check_roce(const struct table_check *check)
 		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
 		report_advice(finding, "Peers must be in the same L2 segment and use RoCE v1 as well.");
 	}
-	if (counts.link_local == counts.usable) {
+	const struct address *address = counts.link_local == counts.usable ? left_out(check) : NULL;
+	if (address) {
+		report_left_out(check, address);
+	} else if (counts.link_local == counts.usable) {
 		const struct netdev *switched = switched_netdev(check);
 		struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
 		        "only link-local GIDs: peers in the same L2 segment only%s%s%s", switched ? "; " : "",

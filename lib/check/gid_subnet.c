@@ -69,12 +69,12 @@ static void report_subnet(struct host *host, const struct shared_subnet *subnet,
 	snprintf(subject, sizeof(subject), "net:%s", roce->netdev->name);
 	struct finding *finding = check_add(&host->report, "gid-same-subnet", subject,
 	        "%s have addresses in one subnet (%s): each answers ARP for the others' addresses too, so a peer's "
-	        "packets may arrive at another adapter",
+	        "packets may arrive at another of them",
 	        names_of(host->arena, subnet), network);
 	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, roce->address->prefix_length);
 	list_each(member, &subnet->members)
 		add_settings(&host->report, finding, member->netdev);
-	report_advice(finding, "Put each adapter into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
+	report_advice(finding, "Put each of them into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
 	                       "source-based routing.");
 }
 

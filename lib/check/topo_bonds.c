@@ -295,14 +295,21 @@ static void check_team(const struct port_netdev *netdev, struct report *report)
 	check_claims(&found, report);
 }
 
+/* That of routes over both ports (multipath) and that of one switch with several ports need none. */
+static bool stands_on_bond(const struct lag_facts *lag)
+{
+	return !lag->type || !strcmp(lag->type, "roce") || !strcmp(lag->type, "switchdev");
+}
+
 static void check_lag(const struct rdma_device *device, struct report *report)
 {
 	const struct lag_facts *lag = device->roce_lag;
-	if (!lag || !lag->state || strcmp(lag->state, "active"))
+	if (!lag || !lag->state || strcmp(lag->state, "active") || !stands_on_bond(lag))
 		return;
 	struct finding *finding = check_add(report, "roce-lag-active", device->name,
-	        "RoCE LAG%s%s: the adapter chooses the port of each queue pair, the bond's xmit_hash_policy does not",
-	        lag->port_sel_mode ? ", port selection " : "", lag->port_sel_mode ? lag->port_sel_mode : "");
+	        "%s%s%s: the adapter chooses the port of each queue pair, the bond's xmit_hash_policy does not",
+	        lag_kind_name(lag), lag->port_sel_mode ? ", port selection " : "",
+	        lag->port_sel_mode ? lag->port_sel_mode : "");
 	report_evidence(report, finding, "debugfs", "lag/state", "%s", lag->state);
 	if (lag->port_sel_mode)
 		report_evidence(report, finding, "debugfs", "lag/port_sel_mode", "%s", lag->port_sel_mode);

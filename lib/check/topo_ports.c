@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 static bool is_zero_guid(const char *guid)
 {
@@ -83,6 +84,28 @@ static bool is_down_unasked(const struct host *host, const struct rdma_device *d
 	return wanted && !disabled && (!netdev || netdev->admin_up != FLAG_NO) && !has_active_port(host, device);
 }
 
+static bool has_ipv4(const struct netdev *netdev)
+{
+	list_each(address, &netdev->addresses)
+		if (address->family == AF_INET)
+			return true;
+	return false;
+}
+
+/* Neither up nor down. Of iWARP the kernel says INIT where the netdev has a carrier and no IPv4 address. */
+static struct finding *check_not_ready(const struct port *port, const char *subject, struct report *report)
+{
+	const struct netdev *netdev = port_netdev(port);
+	struct finding *finding =
+	        check_add(report, "port-not-ready", subject, "the port is %s: no data goes through it", port->state);
+	if (port->transport == TRANSPORT_IWARP && is_state(port, "INIT") && netdev && !has_ipv4(netdev))
+		report_advice(
+		        finding, arena_printf(report->arena,
+		                         "Give %s an IPv4 address: the kernel makes no iWARP port active without one.",
+		                         netdev->name));
+	return finding;
+}
+
 static void check_state(const struct host *host, const struct rdma_device *device, const struct port *port,
         const char *subject, struct report *report)
 {
@@ -99,6 +122,8 @@ static void check_state(const struct host *host, const struct rdma_device *devic
 		report_advice(finding, down_advice(report->arena, port));
 		if (finding && is_down_unasked(host, device, port))
 			finding->severity = SEVERITY_ERROR;
+	} else if (port->state && !is_state(port, "ACTIVE") && !is_state(port, "DOWN")) {
+		finding = check_not_ready(port, subject, report);
 	}
 	report_evidence(report, finding, "RDMA port", "state", "%s", port->state ? port->state : "unknown");
 }

@@ -250,7 +250,8 @@ const struct netdev *netdev_wanting(const struct host *host, const struct netdev
 	const struct netdev *master = address_holder(host, netdev);
 	if (!master || netdev->admin_up == FLAG_NO || netdev->addresses.count)
 		return netdev;
-	return master->admin_up == FLAG_NO || !has_address_above(master, STACK_DEPTH) ? master : netdev;
+	bool bare = !host->addresses_unread && !has_address_above(master, STACK_DEPTH);
+	return master->admin_up == FLAG_NO || bare ? master : netdev;
 }
 
 const char *netdev_lacks(const struct host *host, const struct netdev *netdev)
@@ -262,6 +263,9 @@ const char *netdev_lacks(const struct host *host, const struct netdev *netdev)
 	if (netdev->admin_up == FLAG_NO)
 		return "is down";
 	const struct netdev *holder = address_holder(host, netdev);
+	if (host->addresses_unread)
+		return arena_printf(
+		        host->arena, "is up, and whether %s has an address is not known", holder ? holder->name : "it");
 	if (!netdev->addresses.count && holder)
 		return arena_printf(host->arena, "is a member of %s and has none of its GIDs", holder->name);
 	if (!netdev->addresses.count)

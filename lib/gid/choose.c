@@ -95,13 +95,14 @@ static const struct consumer {
 	const char *name;
 	gid_rule choose;
 	const char *setting; /* what an index is given to it with; NULL: it goes by addresses */
+	const char *iwarp;   /* what keeps it from connecting a queue pair of iWARP */
 } consumers[] = {
-	{ "rdmadiag", gid_choose_rdmadiag, NULL },
-	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=" },
-	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=" },
-	{ "perftest", gid_choose_perftest, "-x " },
-	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=" },
-	{ "rdma_cm", gid_choose_rdma_cm, NULL },
+	{ "rdmadiag", gid_choose_rdmadiag, NULL, NULL },
+	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=", "which it does not use" },
+	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=", "which it does not use for that" },
+	{ "perftest", gid_choose_perftest, "-x ", "which it uses with -R only" },
+	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=", "which it does not use" },
+	{ "rdma_cm", gid_choose_rdma_cm, NULL, NULL },
 };
 
 /*
@@ -162,6 +163,20 @@ static void tell_setting(struct arena *arena, const struct gid_port *port, const
 	choice->reason = reason ? reason : choice->reason;
 }
 
+/*
+ * A queue pair of iWARP runs on a TCP connection, which the connection manager of the kernel makes (iw_cm):
+ * ibv_modify_qp() does not connect it, whatever the GID.
+ */
+static void tell_iwarp(
+        struct arena *arena, const struct gid_port *port, const struct consumer *consumer, struct gid_choice *choice)
+{
+	if (gid_port_transport(port) != TRANSPORT_IWARP || !consumer->iwarp || !choice->index.known)
+		return;
+	const char *reason =
+	        arena_printf(arena, "%s; but only rdma_cm connects iWARP, %s", choice->reason, consumer->iwarp);
+	choice->reason = reason ? reason : choice->reason;
+}
+
 static int choose(struct host *host, const struct gid_environment *environment, struct gid_document *document,
         struct gid_table *table, size_t count)
 {
@@ -181,6 +196,7 @@ static int choose(struct host *host, const struct gid_environment *environment, 
 		if (!i)
 			advice = choice;
 		tell_setting(host->arena, &port, advice, &consumers[i], choice);
+		tell_iwarp(host->arena, &port, &consumers[i], choice);
 	}
 	return 0;
 }

@@ -123,11 +123,13 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 	if (found)
 		gid_take(arena, choice, found->index.value, "source address %s of %s, %s is %s (" VERSION ")",
 		        found->ip, netdev->name, where, gid_type_names[type]);
-	else if (address)
-		gid_take_none(arena, choice, "no %s entry for the address of %s (" VERSION ")", gid_type_names[type],
-		        netdev->name);
+	else if (address) /* of an empty table nothing tells what the default would be */
+		gid_take_none(arena, choice, "no %s%sentry for the address of %s (" VERSION ")",
+		        port->count ? gid_type_names[type] : "", port->count ? " " : "", netdev->name);
 	else
-		gid_take_none(arena, choice, "no netdev of the port has an address here (" VERSION ")");
+		gid_take_none(arena, choice, "%s (" VERSION ")",
+		        port->host->addresses_unread ? "the addresses here are not known"
+		                                     : "no netdev of the port has an address here");
 	for (uint32_t i = 0; i < port->count; i++)
 		if (port->entries[i] != found)
 			reject(arena, choice, port->entries[i], type);
@@ -141,7 +143,9 @@ static void choose_infiniband(struct arena *arena, const struct gid_port *port, 
 	if (found)
 		gid_take(arena, choice, found->index.value, "hardware address of %s (" VERSION ")", netdev->name);
 	else
-		gid_take_none(arena, choice, "no IPoIB netdev with an address on this port (" VERSION ")");
+		gid_take_none(arena, choice, "%s (" VERSION ")",
+		        port->host->addresses_unread ? "the addresses here are not known"
+		                                     : "no IPoIB netdev with an address on this port");
 	gid_reject_others(arena, choice, port, "not the GID of an IPoIB netdev with an address");
 }
 

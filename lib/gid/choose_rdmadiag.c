@@ -58,7 +58,7 @@ static int reach(const struct gid_entry *entry)
 
 static int plain(const struct gid_entry *entry)
 {
-	if (entry->vlan.known)
+	if (entry->vlan.known || (entry->link && entry->link->kind == LINK_VLAN))
 		return 0;
 	return entry->link && (entry->link->kind == LINK_BRIDGE || entry->link->kind == LINK_DUMMY) ? 1 : 2;
 }
@@ -146,6 +146,8 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 	case PLAIN:
 		if (entry->vlan.known)
 			gid_reject(arena, choice, entry, "tagged with VLAN %" PRId64, entry->vlan.value);
+		else if (entry->link && entry->link->kind == LINK_VLAN)
+			gid_reject(arena, choice, entry, "tagged: %s is a VLAN", netdev_name(entry));
 		else
 			gid_reject(arena, choice, entry, "%s is virtual", netdev_name(entry));
 		break;

@@ -277,6 +277,17 @@ static void none(struct arena *arena, const struct gid_port *port, struct gid_ch
 	gid_reject_others(arena, choice, port, "the port is not used");
 }
 
+/* A GID of which the lower half is zero counts as none; iWARP has such (a MAC with zeros behind it). */
+static void refuse_slot(struct arena *arena, const struct gid_port *port, struct gid_choice *choice, int64_t fixed)
+{
+	const char *slot = fixed < 0 ? "slot 0" : "the slot of UCX_IB_GID_INDEX";
+	bool used = gid_entry_at(port, fixed < 0 ? 0 : fixed);
+	none(arena, port, choice,
+	        arena_printf(arena, "%s %s, so it does not use the port", slot,
+	                used ? "has a GID whose lower half is zero" : "is empty"));
+	choice->empty_slot = true;
+}
+
 void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
@@ -290,12 +301,9 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
 	else if (gid_port_inactive(port))
 		none(arena, port, choice, "the port is not active");
-	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed))) {
-		none(arena, port, choice,
-		        fixed < 0 ? "slot 0 is empty, so it does not use the port"
-		                  : "the slot of UCX_IB_GID_INDEX is empty, so it does not use the port");
-		choice->empty_slot = true;
-	} else if (fixed >= 0 && filter.mode != FILTER_NONE)
+	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed)))
+		refuse_slot(arena, port, choice, fixed);
+	else if (fixed >= 0 && filter.mode != FILTER_NONE)
 		none(arena, port, choice, "UCX_IB_GID_INDEX and UCX_IB_ROCE_SUBNETS exclude each other");
 	else if (filter.mode == FILTER_INVALID)
 		none(arena, port, choice, "UCX_IB_ROCE_SUBNETS is not a list of subnets");

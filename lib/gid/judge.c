@@ -18,6 +18,8 @@ struct judge {
 /* Every namespace has an address as soon as its loopback device is up: none at all means that none was read. */
 static bool are_addresses_known(const struct host *host)
 {
+	if (host->addresses_unread)
+		return false;
 	list_each(netdev, &host->netdevs)
 		if (netdev->addresses.count)
 			return true;

@@ -35,18 +35,26 @@ static bool is_asked_for(const char *line)
 	return false;
 }
 
-int gid_settings_read(struct arena *arena, char *const *variables, struct gid_settings *settings)
+int gid_settings_of_variables(struct arena *arena, char *const *variables, struct gid_settings *settings)
 {
 	*settings = (struct gid_settings){ 0 };
-	const struct gid_environment environment = { .variables = variables };
-	struct strings lines = { 0 };
-	int result = nccl_conf_read(arena, &environment, &lines);
-	for (uint32_t i = 0; !result && i < lines.count; i++)
-		if (is_asked_for(lines.items[i]))
-			result = strings_add(arena, &settings->nccl_conf, lines.items[i]);
+	int result = 0;
 	for (char *const *variable = variables; !result && variable && *variable; variable++)
 		if (is_asked_for(*variable))
 			result = strings_add(arena, &settings->variables, *variable);
+	return result;
+}
+
+int gid_settings_read(struct arena *arena, char *const *variables, struct gid_settings *settings)
+{
+	const struct gid_environment environment = { .variables = variables };
+	struct strings lines = { 0 };
+	int result = gid_settings_of_variables(arena, variables, settings);
+	if (!result)
+		result = nccl_conf_read(arena, &environment, &lines);
+	for (uint32_t i = 0; !result && i < lines.count; i++)
+		if (is_asked_for(lines.items[i]))
+			result = strings_add(arena, &settings->nccl_conf, lines.items[i]);
 	return result;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/host.h"
 
+#include "base/cleanup.h"
+
 #include <string.h>
 
 const char *const netns_mode_names[NETNS_MODE_COUNT] = { [NETNS_SHARED] = "shared", [NETNS_EXCLUSIVE] = "exclusive" };
@@ -310,6 +312,22 @@ int host_index_function(struct host *host, struct pci_function *function)
 int host_index_hop(struct host *host, struct pci_hop *hop)
 {
 	return index_add(host->arena, &host->hop_addresses, hash_text(hop->address), hop);
+}
+
+const char *lag_kind_name(const struct lag_facts *lag)
+{
+	static const struct {
+		const char *type, *name;
+	} kinds[] = {
+		{ "roce", "RoCE LAG" },
+		{ "switchdev", "VF LAG" },
+		{ "multipath", "multipath LAG" },
+		{ "multiport_eswitch", "multiport eswitch" },
+	};
+	for (size_t i = 0; lag->type && i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(lag->type, kinds[i].type))
+			return kinds[i].name;
+	return lag->type ? "LAG" : "RoCE LAG";
 }
 
 struct netdev *host_netdev(const struct host *host, int64_t ifindex)

@@ -303,7 +303,7 @@ struct uverbs {
 /* RoCE LAG as mlx5 tells in debugfs (mlx5/ADDRESS/lag); readable for root. */
 struct lag_facts {
 	const char *state;         /* "active", "disabled" */
-	const char *type;          /* "roce", "sriov", "multiport_esw" */
+	const char *type;          /* "roce", "switchdev", "multipath", "multiport_eswitch"; NULL: not told */
 	const char *port_sel_mode; /* how queue pairs are spread: "hash", "queue_affinity" */
 };
 
@@ -361,13 +361,14 @@ struct host {
 	LIST(struct neighbour) neighbours; /* where they were asked */
 	const char *peer_memory;           /* see struct matrix */
 	struct index netdev_numbers, netdev_names, device_numbers, device_names, function_addresses, hop_addresses;
-	uint32_t visits;  /* looks at stacks of netdevs so far */
-	uint32_t related; /* relations of ports and netdevs so far, see join_related() */
-	int link_source;  /* enum fact_source of the netdevs */
-	bool listed;      /* what lists the RDMA devices was answered: there are no others */
-	bool no_class;    /* this kernel has no RDMA subsystem loaded; only where there are no devices */
-	bool joined;      /* the tree is built */
-	bool complete;    /* every source was asked */
+	uint32_t visits;       /* looks at stacks of netdevs so far */
+	uint32_t related;      /* relations of ports and netdevs so far, see join_related() */
+	int link_source;       /* enum fact_source of the netdevs */
+	bool addresses_unread; /* RTM_GETADDR was not answered: whether a netdev has an address is not known */
+	bool listed;           /* what lists the RDMA devices was answered: there are no others */
+	bool no_class;         /* this kernel has no RDMA subsystem loaded; only where there are no devices */
+	bool joined;           /* the tree is built */
+	bool complete;         /* every source was asked */
 };
 
 extern const char *const netns_mode_names[NETNS_MODE_COUNT];
@@ -387,6 +388,9 @@ int host_index_netdev(struct host *host, struct netdev *netdev);
 int host_index_device(struct host *host, struct rdma_device *device);
 int host_index_function(struct host *host, struct pci_function *function);
 int host_index_hop(struct host *host, struct pci_hop *hop);
+
+/* What is called by the words of lag/type (get_str_mode_type() of mlx5); only the first two stand on a bond. */
+const char *lag_kind_name(const struct lag_facts *lag);
 
 /* Look-ups; NULL where there is none. */
 struct netdev *host_netdev(const struct host *host, int64_t ifindex);

@@ -201,8 +201,8 @@ static void print_functions(const struct host *host, const struct topo_text_opti
 			        (int)device->virtual_functions.value,
 			        options->virtual_functions ? "" : " (--vfs shows those with an RDMA device)");
 		if (device->roce_lag)
-			fprintf(stream, "%s: RoCE LAG %s%s%s\n", device->name, device->roce_lag->state,
-			        device->roce_lag->port_sel_mode ? ", " : "",
+			fprintf(stream, "%s: %s %s%s%s\n", device->name, lag_kind_name(device->roce_lag),
+			        device->roce_lag->state, device->roce_lag->port_sel_mode ? ", " : "",
 			        device->roce_lag->port_sel_mode ? device->roce_lag->port_sel_mode : "");
 		if (device->representors.count)
 			fprintf(stream, "%s: switchdev mode, %u representor%s\n", device->name,

@@ -79,6 +79,7 @@ static void read_links(struct origin *origin, struct host *host)
 			report_missing(&host->report, "netdevs", "host", failed, NULL);
 	}
 	error = rtnl_read_addresses(origin, host);
+	host->addresses_unread = error != 0;
 	if (error)
 		report_missing(&host->report, "addresses", "host", error, "RTM_GETADDR: %s", strerror(-error));
 }

@@ -183,14 +183,41 @@ static void number_stack(const struct host *host, struct netdev *netdev)
 		netdev->bond_facts->active_ifindex = num(active);
 }
 
+/* "eth2.10  VID: 10	 REORDER_HDR: 1  dev->priv_flags: 1021" (vlandev_seq_show() in net/8021q/vlanproc.c). */
+static int read_vlan(struct origin *origin, struct netdev *netdev)
+{
+	char path[SYSFS_PATH_SIZE], text[512];
+	unsigned int id;
+	snprintf(path, sizeof(path), "proc/net/vlan/%s", netdev->name);
+	ssize_t length = origin_read(origin, path, text, sizeof(text));
+	if (length < 0)
+		return (int)length;
+	const char *at = strstr(text, " VID: ");
+	if (!at || sscanf(at, " VID: %u", &id) != 1)
+		return -EINVAL;
+	netdev->vlan_id = num(id);
+	return 0;
+}
+
+/* Each has a file of its own beside config. */
+static void read_each_vlan(struct origin *origin, struct host *host)
+{
+	char subject[IFNAMSIZ + 8];
+	list_each(netdev, &host->netdevs) {
+		int error = netdev->kind == LINK_VLAN ? read_vlan(origin, netdev) : 0;
+		snprintf(subject, sizeof(subject), "net:%s", netdev->name);
+		if (error)
+			report_missing(&host->report, "vlan", subject, error, "proc/net/vlan: %s", strerror(-error));
+	}
+}
+
 /* "eth2.10        | 10  | eth2" (net/8021q/vlanproc.c). */
 static void read_vlans(struct origin *origin, struct host *host)
 {
 	autofree char *text = NULL;
 	size_t length;
-	int error = origin_read_all(origin, "proc/net/vlan/config", &text, &length);
-	if (error) {
-		sysfs_missing(host, "vlan_id", "host", -error);
+	if (origin_read_all(origin, "proc/net/vlan/config", &text, &length)) {
+		read_each_vlan(origin, host);
 		return;
 	}
 	char name[IFNAMSIZ];

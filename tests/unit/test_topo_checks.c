@@ -314,6 +314,24 @@ static void ports(void **state)
 	assert_null(find("port-without-netdev", "mlx5_1/1"));
 }
 
+static void port_that_is_neither_up_nor_down(void **state)
+{
+	(void)state;
+	add_netdev(7, "eth7", NULL);
+	struct port *iwarp = add_device("siw0", NULL, 7)->ports.items[0];
+	struct port *deferred = add_device("mlx5_0", NULL, 0)->ports.items[0];
+	iwarp->transport = TRANSPORT_IWARP;
+	iwarp->link_layer = LINK_LAYER_ETHERNET;
+	iwarp->state = "INIT";
+	deferred->link_layer = LINK_LAYER_INFINIBAND;
+	deferred->state = "ACTIVE_DEFER";
+	check();
+	assert_non_null(strstr(find("port-not-ready", "siw0/1")->advice, "Give eth7 an IPv4 address"));
+	assert_null(find("port-waits-for-subnet-manager", "siw0/1"));
+	assert_non_null(strstr(find("port-not-ready", "mlx5_0/1")->message, "ACTIVE_DEFER"));
+	assert_null(find("port-not-ready", "mlx5_0/1")->advice);
+}
+
 static void board_on_two_paths(void **state)
 {
 	(void)state;
@@ -416,6 +434,7 @@ int main(void)
 		TEST(unknown_node),
 		TEST(crossing_map),
 		TEST(ports),
+		TEST(port_that_is_neither_up_nor_down),
 		TEST(board_on_two_paths),
 		TEST(functions_without_device),
 		TEST(representors),
