@@ -86,6 +86,11 @@ status_is 0 "and compare equal with themselves" "$RDMADIAG" compare "$dir/t.json
 status_is 1 "paths" "$RDMADIAG" compare "$dir/v.json" "$dir/w.json"
 like "$output" '"/dev/infiniband/uverbs0"' "have plain slashes"
 status_is 0 "one finding on two nodes speaks of two addresses" "$RDMADIAG" compare "$dir/x.json" "$dir/y.json"
+# What a document does not know of an element does not name it: the next key does.
+gid_document unnamed "[{\"id\":\"i\",\"subject\":null,\"name\":\"a\",\"value\":1},{\"device\":\"d\",\"port\":null,\"path\":\"/p\",\"value\":1}]"
+gid_document unnamed2 "[{\"device\":\"d\",\"port\":null,\"path\":\"/p\",\"value\":2},{\"id\":\"i\",\"subject\":null,\"name\":\"a\",\"value\":2}]"
+status_is 1 "elements whose first keys are null" "$RDMADIAG" compare "$dir/unnamed.json" "$dir/unnamed2.json"
+is "$(grep '^[a-z]' <<<"$output" | sort | tr '\n' ' ')" 'entries[/p].value entries[a].value ' "are found by the keys that they have"
 
 # A hundred nodes.
 for i in $(seq 100); do

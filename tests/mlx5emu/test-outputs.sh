@@ -33,6 +33,12 @@ ok $? "trace: a file that cannot be written: status 3"
 python3 "$here/../trace-valid.py" "$trace" "$document" >>"$scratch/out" 2>&1
 ok $? "trace: of a recorded document" "$scratch/out"
 
+"$run" "$RDMADIAG" probe -j --drill mtu >"$document" 2>"$scratch/out"
+status=$? python3 "$here/../guest/holds.py" probe \
+	"(e['local']['path_mtu'], e['remote']['path_mtu']) == (e['local']['active_mtu'], e['local']['active_mtu'] // 2)" "$document" \
+	>>"$scratch/out" 2>&1
+ok $? "drill mtu: it is the target that was given a smaller path MTU" "$scratch/out"
+
 "$run" "$RDMADIAG" probe -j --count 300 --size 64,5000 >"$document" 2>"$scratch/out"
 python3 - "$document" >>"$scratch/out" 2>&1 <<'END'
 import json, sys

@@ -186,6 +186,23 @@ static void test_foreign_ifindex(void **state)
 	fixture_free(&f);
 }
 
+/* Index 0 is none: the entry is then named by its name alone, and may be stale like any other. */
+static void test_no_ifindex(void **state)
+{
+	(void)state;
+	struct fixture f = fixture_of(TRANSPORT_ROCE, 256);
+	set_port_netdev(&f, add_netdev(&f, "eth1", LINK_ETHERNET, MAC, "192.0.2.252/24"));
+	struct gid_entry *stale = add_gid(&f, 0, "192.0.2.250", GID_TYPE_ROCE_V2, "eth1");
+	struct gid_entry *silent = add_gid(&f, 1, "192.0.2.252", GID_TYPE_ROCE_V2, NULL);
+	stale->seen_ifindex = silent->seen_ifindex = num(0);
+	judge(&f);
+	assert_int_equal(stale->state, GID_STATE_STALE);
+	assert_string_equal(stale->netdev, "eth1");
+	assert_int_equal(silent->state, GID_STATE_OK);
+	assert_string_equal(silent->netdev, "eth1");
+	fixture_free(&f);
+}
+
 /* Precedence: an entry that is foreign or stale is that, though another has the same GID and type. */
 static void test_precedence(void **state)
 {
@@ -436,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_missing_addresses_are_stale),
 		cmocka_unit_test(test_foreign_namespaces),
 		cmocka_unit_test(test_foreign_ifindex),
+		cmocka_unit_test(test_no_ifindex),
 		cmocka_unit_test(test_precedence),
 		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_bonds),
