@@ -25,28 +25,29 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 		because(judge, "the buffer is paged in on demand: the limit of locked memory does not bind it");
 	if (unlimited)
 		because(judge, "the limit of locked memory does not bind this process");
-	if (unlimited || !locks || !soft.known) {
+	if (soft.known && !unlimited && locks)
+		because(judge, "RLIMIT_MEMLOCK is %" PRId64 " bytes", soft.value);
+	bool too_large =
+	        text_has(step->name, "reg_mr") && end->buffer_bytes.known && end->buffer_bytes.value > soft.value;
+	/* Queues are small: a limit of a few megabytes can be used up by them, a large one hardly. */
+	enum { SMALL_LIMIT = 16 << 20 };
+	if (unlimited || !locks || !soft.known || (!too_large && soft.value > SMALL_LIMIT)) {
 		next_step(
 		        judge, "compare the request with the device's limits, and look at the memory and rdma cgroups");
 		return undetermined(judge, outcome, base);
 	}
-	because(judge, "RLIMIT_MEMLOCK is %" PRId64 " bytes", soft.value);
 	next_step(judge, "raise memlock: ulimit -l, LimitMEMLOCK= of the service, or the container's limit; "
 	                 "CAP_IPC_LOCK lifts it");
-	bool is_buffer = text_has(step->name, "reg_mr");
-	if (is_buffer && end->buffer_bytes.known && end->buffer_bytes.value > soft.value) {
-		because(judge, "the buffer has %" PRId64 " bytes, more than may be locked", end->buffer_bytes.value);
-		summarize(judge, "the limit of locked memory is too small for the buffer");
-		if (end->may_lock_memory == FLAG_NO)
-			return confirmed(judge, outcome, LAYER_CONFIGURATION);
-		not_observed(judge, "whether the process has CAP_IPC_LOCK, which lifts the limit");
+	if (!too_large) {
+		summarize(judge, "%s ran out of memory, most probably of memory that may be locked", step->name);
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	}
-	/* Queues are small: a limit of a few megabytes can be used up by them, a large one hardly. */
-	enum { SMALL_LIMIT = 16 << 20 };
-	summarize(judge, "%s ran out of memory, most probably of memory that may be locked", step->name);
-	return soft.value <= SMALL_LIMIT ? likely(judge, outcome, LAYER_CONFIGURATION, base)
-	                                 : undetermined(judge, outcome, base);
+	because(judge, "the buffer has %" PRId64 " bytes, more than may be locked", end->buffer_bytes.value);
+	summarize(judge, "the limit of locked memory is too small for the buffer");
+	if (end->may_lock_memory == FLAG_NO)
+		return confirmed(judge, outcome, LAYER_CONFIGURATION);
+	not_observed(judge, "whether the process has CAP_IPC_LOCK, which lifts the limit");
+	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
 static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set base)

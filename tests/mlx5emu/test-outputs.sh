@@ -104,4 +104,9 @@ ok $? "--listen on a port in use: another port is offered" "$scratch/out"
 "$run" "$RDMADIAG" probe --peer nosuch.invalid >"$scratch/out" 2>/dev/null
 grep -q 'getaddrinfo failed: nosuch.invalid: ' "$scratch/out" && ! grep -q 'errno' "$scratch/out"
 ok $? "a name that nobody knows: no errno that is not its own" "$scratch/out"
+for peer in nosuch.invalid 127.0.0.1:1; do
+	"$run" "$RDMADIAG" probe -j --peer "$peer" >"$document" 2>"$scratch/out"
+	status=$? python3 "$here/../guest/holds.py" probe "e['tcp'] is None and s == 3" "$document" >>"$scratch/out" 2>&1
+	ok $? "--peer $peer: nothing is said of a connection that there never was" "$scratch/out"
+done
 finish
