@@ -5,6 +5,7 @@
 #include "check/add.h"
 #include "gid/address.h"
 #include "gid/choose.h"
+#include "gid/subnet.h"
 #include "source/join.h"
 
 #include <errno.h>
@@ -128,25 +129,29 @@ static void check_taken(struct report *report, const struct gid_entry *entry)
 	        finding, "Give one of the two nodes another address; the kernel keeps this GID, and programs take it.");
 }
 
-/* Ports of one bond, and functions that share a netdev, have the same GIDs rightly. */
-static bool is_same_elsewhere(const struct gid_entry *entry, const struct gid_entry *other)
+/* Ports of one bond, and functions that share a netdev, have the same GIDs rightly, and so has each VRF its own
+ * network. */
+static bool is_same_elsewhere(const struct host *host, const struct gid_entry *entry, const struct gid_entry *other)
 {
 	if (memcmp(other->bytes, entry->bytes, sizeof(entry->bytes)) != 0 || other->type != entry->type)
 		return false;
 	if (!other->link || other->link == entry->link || !other->address || other->scope != entry->scope)
 		return false;
+	if (gid_vrf_of(host, entry->link) != gid_vrf_of(host, other->link))
+		return false;
 	return strcmp(other->device, entry->device) || other->port.value != entry->port.value;
 }
 
 static void check_same_on_ports(
-        struct report *report, const struct gid_document *document, uint32_t at, const struct gid_entry *entry)
+        struct host *host, const struct gid_document *document, uint32_t at, const struct gid_entry *entry)
 {
+	struct report *report = &host->report;
 	if (!entry->link || !entry->address || !is_first_of_its_kind(entry) || entry->scope == GID_SCOPE_LINK_LOCAL ||
 	        entry->scope == GID_SCOPE_LOOPBACK)
 		return;
 	for (uint32_t i = at; i < document->entries.count; i++) {
 		const struct gid_entry *other = document->entries.items[i];
-		if (!is_same_elsewhere(entry, other))
+		if (!is_same_elsewhere(host, entry, other))
 			continue;
 		char subject[SUBJECT_SIZE];
 		entry_subject(entry, subject);
@@ -431,7 +436,7 @@ void check_gid(struct host *host, const struct gid_document *document)
 			check_duplicate(&check, check.port.entries[i]);
 			check_down(check.report, check.port.entries[i]);
 			check_taken(check.report, check.port.entries[i]);
-			check_same_on_ports(check.report, document, table->first + i + 1, check.port.entries[i]);
+			check_same_on_ports(host, document, table->first + i + 1, check.port.entries[i]);
 		}
 		if (gid_port_transport(&check.port) == TRANSPORT_ROCE && table->used.known)
 			check_roce(&check);

@@ -102,8 +102,9 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 		report_evidence(report, finding, "sched_getaffinity(2)", "cpus", "%s", process->cpus);
 		report_evidence(report, finding, "sysfs", "local_cpulist", "%s", place->local_cpus);
 	}
-	bool bound = process->memory_policy &&
-	             (!strcmp(process->memory_policy, "bind") || !strncmp(process->memory_policy, "preferred", 9));
+	/* The others, default and local, take no list of nodes. */
+	bool bound = process->memory_policy && strcmp(process->memory_policy, "default") != 0 &&
+	             strcmp(process->memory_policy, "local") != 0;
 	char own[16];
 	snprintf(own, sizeof(own), "%d", node);
 	if (bound && process->memory_nodes && *process->memory_nodes && !intersects(own, process->memory_nodes)) {

@@ -104,10 +104,12 @@ static void check_acs(const struct rdma_device *device, const struct pci_functio
 		if (!hop->acs || !strstr(hop->acs, "request-redirect"))
 			continue;
 		snprintf(subject, sizeof(subject), "pci:%s", hop->address);
+		/* That of an endpoint is a matter of its functions (PCIe base specification, 6.12.1.2). */
+		bool bridge = hop->kind != PCI_ENDPOINT;
 		struct finding *finding = check_add(report, "acs-redirect", subject,
-		        "ACS redirects requests on the bridge above %s: peer-to-peer DMA (GPUDirect) goes through the "
-		        "root complex",
-		        device->name);
+		        "ACS redirects requests on %s %s: peer-to-peer DMA %s goes through the root complex",
+		        bridge ? "the bridge above" : "the function of", device->name,
+		        bridge ? "(GPUDirect)" : "between functions of that adapter");
 		report_evidence(report, finding, "PCI configuration space", "ACS control", "%s", hop->acs);
 	}
 }

@@ -92,17 +92,24 @@ static bool has_ipv4(const struct netdev *netdev)
 	return false;
 }
 
-/* Neither up nor down. Of iWARP the kernel says INIT where the netdev has a carrier and no IPv4 address. */
-static struct finding *check_not_ready(const struct port *port, const char *subject, struct report *report)
+/* iw_query_port() and usnic_ib_query_port() say INIT where the netdev has a carrier and no IPv4 address. */
+static bool waits_for_address(const struct port *port)
 {
 	const struct netdev *netdev = port_netdev(port);
+	bool goes_by_address = port->transport == TRANSPORT_IWARP || port->transport == TRANSPORT_UNSPECIFIED;
+	return goes_by_address && is_state(port, "INIT") && netdev && !has_ipv4(netdev);
+}
+
+/* Neither up nor down. */
+static struct finding *check_not_ready(
+        const struct host *host, const struct port *port, const char *subject, struct report *report)
+{
 	struct finding *finding =
-	        check_add(report, "port-not-ready", subject, "the port is %s: no data goes through it", port->state);
-	if (port->transport == TRANSPORT_IWARP && is_state(port, "INIT") && netdev && !has_ipv4(netdev))
-		report_advice(
-		        finding, arena_printf(report->arena,
-		                         "Give %s an IPv4 address: the kernel makes no iWARP port active without one.",
-		                         netdev->name));
+	        check_add(report, "port-not-ready", subject, "the port is %s instead of ACTIVE", port->state);
+	if (waits_for_address(port) && !host->addresses_unread)
+		report_advice(finding,
+		        arena_printf(report->arena, "Give %s an IPv4 address: the port becomes active only with one.",
+		                port_netdev(port)->name));
 	return finding;
 }
 
@@ -123,7 +130,7 @@ static void check_state(const struct host *host, const struct rdma_device *devic
 		if (finding && is_down_unasked(host, device, port))
 			finding->severity = SEVERITY_ERROR;
 	} else if (port->state && !is_state(port, "ACTIVE") && !is_state(port, "DOWN")) {
-		finding = check_not_ready(port, subject, report);
+		finding = check_not_ready(host, port, subject, report);
 	}
 	report_evidence(report, finding, "RDMA port", "state", "%s", port->state ? port->state : "unknown");
 }

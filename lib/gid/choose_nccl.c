@@ -316,8 +316,11 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_take_none(arena, choice, "its own transport does not drive this device (" VERSION ")");
 		gid_reject_others(arena, choice, port, "device not used");
 	} else if (fixed >= 0) {
+		bool beyond = port->table->size.known && fixed >= port->table->size.value;
 		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 "%s, taken unchecked%s (" VERSION ")",
-		        fixed, as_written(arena, environment), warning(gid_entry_at(port, fixed)));
+		        fixed, as_written(arena, environment),
+		        beyond ? ": the table ends before, ibv_query_gid will fail"
+		               : warning(gid_entry_at(port, fixed)));
 		gid_reject_others(arena, choice, port, "NCCL_IB_GID_INDEX is set");
 	} else {
 		scan(arena, port, environment, choice);

@@ -282,9 +282,12 @@ static void refuse_slot(struct arena *arena, const struct gid_port *port, struct
 {
 	const char *slot = fixed < 0 ? "slot 0" : "the slot of UCX_IB_GID_INDEX";
 	bool used = gid_entry_at(port, fixed < 0 ? 0 : fixed);
+	bool beyond = port->table->size.known && fixed >= port->table->size.value;
 	none(arena, port, choice,
 	        arena_printf(arena, "%s %s, so it does not use the port", slot,
-	                used ? "has a GID whose lower half is zero" : "is empty"));
+	                used     ? "has a GID whose lower half is zero"
+	                : beyond ? "is beyond the table"
+	                         : "is empty"));
 	choice->empty_slot = true;
 }
 

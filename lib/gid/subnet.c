@@ -43,7 +43,7 @@ static int compare_places(const void *a, const void *b)
 	return result ? result : compare_numbers(left->order, right->order);
 }
 
-static int64_t vrf_of(const struct host *host, const struct netdev *netdev)
+int64_t gid_vrf_of(const struct host *host, const struct netdev *netdev)
 {
 	const struct netdev *master = host_master(host, netdev);
 	bool vrf = master && master->kind_name && !strcmp(master->kind_name, "vrf");
@@ -77,7 +77,7 @@ static size_t collect(const struct host *host, struct place *places)
 		list_each(address, &netdev->addresses) {
 			if (counts(address))
 				places[count++] = (struct place){
-					.vrf = vrf_of(host, netdev),
+					.vrf = gid_vrf_of(host, netdev),
 					.network = network_of(address),
 					.length = address->prefix_length,
 					.order = order,

@@ -15,6 +15,9 @@ struct subnet_member {
 	const struct address *address;
 };
 
+/* The ifindex of the VRF that the netdev is in; 0: none. */
+int64_t gid_vrf_of(const struct host *host, const struct netdev *netdev);
+
 /* Netdevs of at least two adapters, in the order of the host's list. */
 struct shared_subnet {
 	LIST(struct subnet_member) members;

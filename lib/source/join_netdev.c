@@ -29,11 +29,20 @@ bool join_shares_function(const struct rdma_device *device, const struct netdev 
 	return device->pci && netdev->pci == device->pci;
 }
 
+enum { GUID = 8 };
+
+/* VFs without a GUID have all the same zeros. */
+static bool is_guid_known(const struct port *port)
+{
+	static const uint8_t none[GUID];
+	return port->gid0_known == FLAG_YES && memcmp(port->gid0 + 16 - GUID, none, GUID) != 0;
+}
+
 /* The GUID of an IPoIB netdev's port stands in the last 8 bytes of its hardware address (RFC 4391, 9.1.1). */
 static bool has_port_guid(const struct netdev *netdev, const struct port *port)
 {
-	enum { IPOIB_MAC = 20, GUID = 8 };
-	return port->gid0_known == FLAG_YES && netdev->mac_length == IPOIB_MAC &&
+	enum { IPOIB_MAC = 20 };
+	return is_guid_known(port) && netdev->mac_length == IPOIB_MAC &&
 	       !memcmp(netdev->mac_bytes + IPOIB_MAC - GUID, port->gid0 + 16 - GUID, GUID);
 }
 
@@ -60,7 +69,7 @@ static struct netdev *ipoib_of(const struct host *host, const struct rdma_device
 			continue;
 		if (has_port_guid(netdev, port))
 			return netdev;
-		if (port->gid0_known != FLAG_YES && join_shares_function(device, netdev) &&
+		if (!is_guid_known(port) && join_shares_function(device, netdev) &&
 		        num_is(netdev->dev_port, port->number.value - 1))
 			by_place = netdev;
 	}

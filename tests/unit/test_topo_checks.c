@@ -7,6 +7,7 @@
 #include "source/join.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static struct numa_node *add_node(int id, int package, const char *cpus)
 {
@@ -251,6 +252,28 @@ static void process_elsewhere(void **state)
 	assert_non_null(find("memory-policy-elsewhere", "mlx5_0"));
 }
 
+static void memory_policies(void **state)
+{
+	(void)state;
+	static const char *const policies[] = { "interleave", "weighted-interleave", "preferred-many" };
+	two_packages();
+	host->process.memory_nodes = "2";
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "mlx5_%zu", i);
+		host->process.memory_policy = policies[i];
+		host->devices.count = 0;
+		add_device(arena_strdup(host->arena, name), add_function("0000:17:00.0", 0, "0-7"), 0);
+		check();
+		assert_non_null(find("memory-policy-elsewhere", name));
+	}
+	host->process.memory_policy = "local";
+	host->devices.count = 0;
+	add_device("mlx5_9", add_function("0000:17:00.0", 0, "0-7"), 0);
+	check();
+	assert_null(find("memory-policy-elsewhere", "mlx5_9"));
+}
+
 static void cut_short(void **state)
 {
 	(void)state;
@@ -430,6 +453,7 @@ int main(void)
 		TEST(downtrained_link),
 		TEST(slot_limits),
 		TEST(process_elsewhere),
+		TEST(memory_policies),
 		TEST(cut_short),
 		TEST(unknown_node),
 		TEST(crossing_map),
