@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,6 +21,4 @@ void process_prepare(void)
 {
 	fill_streams();
 	signal(SIGXFSZ, SIG_IGN);
-	setlocale(LC_CTYPE,
-	        ""); /* which characters there are, and how wide; numbers and orders stay the same everywhere */
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@ enum {
 	/* The kernel fills a dump's messages up to 32 KiB where the reader's buffer has room
 	   (net/netlink/af_netlink.c). */
 	MESSAGE_SIZE = 32 << 10,
+	/* It clears as much for each of them. RDMA dumps tell one device a message, of at most one page
+	   (NLMSG_GOODSIZE, not more than 8 KiB): 256 devices would have it clear 8 MiB. */
+	RDMA_MESSAGE_SIZE = 4 << 10,
 	VECTOR = 32,
 	DUMP_VECTOR = 4, /* a dump's messages are large: memory that was touched is used again */
 	/*
@@ -44,6 +48,7 @@ static int open_socket(struct nl_socket *nl, int protocol)
 {
 	if (nl->fd >= 0)
 		return 0;
+	nl->message_size = protocol == NETLINK_RDMA ? RDMA_MESSAGE_SIZE : MESSAGE_SIZE;
 	nl->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
 	if (nl->fd < 0)
 		return -errno;
@@ -165,6 +170,15 @@ static bool is_from_kernel(const struct sockaddr_nl *sender)
 	return sender->nl_family != AF_NETLINK || !sender->nl_pid;
 }
 
+/* After a message that was cut off: -ENOBUFS, it is asked for again, or -EMSGSIZE where it cannot be read at all. */
+static int longer_messages(struct nl_socket *nl)
+{
+	if (nl->message_size == MESSAGE_SIZE)
+		return -EMSGSIZE;
+	nl->message_size = MESSAGE_SIZE;
+	return -ENOBUFS;
+}
+
 /*
  * One round of reading. The kernel answers within sendmsg(), so nothing is waited for where a request is no dump. 0,
  * or a negative errno: -EAGAIN when nothing was there, -ENOBUFS when replies were lost.
@@ -179,7 +193,7 @@ static int receive(struct exchange *exchange)
 	size_t limit = exchange->dump ? DUMP_VECTOR : exchange->open < VECTOR ? exchange->open : VECTOR;
 	for (size_t i = 0; i < limit; i++) {
 		senders[i] = (struct sockaddr_nl){ 0 };
-		parts[i] = (struct iovec){ nl->buffer + i * MESSAGE_SIZE, MESSAGE_SIZE };
+		parts[i] = (struct iovec){ nl->buffer + i * nl->message_size, nl->message_size };
 		messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_name = &senders[i],
 			                                .msg_namelen = sizeof(senders[i]),
 			                                .msg_iov = &parts[i],
@@ -194,7 +208,7 @@ static int receive(struct exchange *exchange)
 		return -errno;
 	for (int i = 0; i < got; i++) {
 		if (messages[i].msg_hdr.msg_flags & MSG_TRUNC)
-			return -EMSGSIZE;
+			return longer_messages(nl);
 		if (is_from_kernel(&senders[i]))
 			take_datagram(exchange, parts[i].iov_base, messages[i].msg_len);
 	}

@@ -9,7 +9,8 @@ struct nl_socket {
 	int fd;
 	uint32_t sequence;
 	size_t window;         /* replies that surely fit into the receive buffer */
-	unsigned char *buffer; /* of NL_VECTOR messages; malloc'ed */
+	size_t message_size;   /* room for one message, in bytes */
+	unsigned char *buffer; /* of the messages of one call; mapped */
 };
 
 #define NL_SOCKET_CLOSED ((struct nl_socket){ .fd = -1 })

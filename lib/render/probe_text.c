@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "render/locale.h"
 #include "render/probe_say.h"
 #include "verdict/explain.h"
 
@@ -18,6 +19,7 @@
 
 bool probe_print_unicode(void)
 {
+	locale_learn();
 	const char *codeset = nl_langinfo(CODESET);
 	return codeset && !strcmp(codeset, "UTF-8");
 }

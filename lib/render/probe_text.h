@@ -17,7 +17,7 @@ struct probe_print_options {
 /* Prints everything; the same document and options always give the same text. 0 or negative errno (write error). */
 int probe_print(FILE *stream, const struct probe_document *document, const struct probe_print_options *options);
 
-/* Does the locale (setlocale() called before) write UTF-8? */
+/* Does the user's locale write UTF-8? */
 bool probe_print_unicode(void);
 
 #endif

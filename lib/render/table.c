@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "render/json.h"
+#include "render/locale.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -164,6 +165,7 @@ static size_t width_of(const char *text)
 	size_t width = 0;
 	if (is_ascii(text))
 		return strlen(text);
+	locale_learn();
 	while (*text) {
 		int columns = wcwidth(next_character(&text));
 		width += columns < 0 ? 1 : (size_t)columns;
@@ -318,6 +320,8 @@ int table_print(struct table *table, FILE *stream)
 	if (!table->first)
 		return 0;
 	bool plain = !table->color && !isatty(fileno(stream));
+	if (!plain)
+		locale_learn();
 	struct libscols_table *scols = plain ? NULL : scols_new_table();
 	int result = scols ? print_by(scols, table, stream) : print_plain(table, stream);
 	if (scols)
