@@ -21,13 +21,18 @@ enum { ALIGNMENT = _Alignof(max_align_t), RESERVE = 4096, STEP = 1 << 16 /* the 
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* Pages by the dozen: each would be a fault of its own otherwise. A kernel that cannot leaves it at that. */
-static void populate(struct arena *arena)
+/*
+ * Pages by the dozen: each would be a fault of its own otherwise. A kernel that cannot leaves it at that. Two threads
+ * may do the same.
+ */
+static void populate(struct arena *arena, size_t used)
 {
-	size_t end = (arena->used + STEP - 1) / STEP * STEP;
-	if (madvise((char *)arena + arena->populated, end - arena->populated, MADV_POPULATE_WRITE))
+	size_t begin = __atomic_load_n(&arena->populated, __ATOMIC_RELAXED), end = (used + STEP - 1) / STEP * STEP;
+	if (used <= begin)
+		return;
+	if (madvise((char *)arena + begin, end - begin, MADV_POPULATE_WRITE))
 		end = arena->size;
-	arena->populated = end;
+	__atomic_store_n(&arena->populated, end, __ATOMIC_RELAXED);
 }
 
 static void *map(size_t size)
@@ -89,18 +94,18 @@ bool arena_exhausted(const struct arena *arena)
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-	size_t left = arena->size - arena->used;
-	left = left > arena->reserve ? (left - arena->reserve) / ALIGNMENT * ALIGNMENT : 0;
-	if (size > left) {
-		arena->exhausted = true;
-		return NULL;
-	}
-	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	void *memory = (char *)arena + arena->used;
-	arena->used += size;
-	if (arena->used > arena->populated)
-		populate(arena);
-	return memory;
+	size_t at = __atomic_load_n(&arena->used, __ATOMIC_RELAXED), end;
+	do {
+		size_t left = arena->size - at;
+		left = left > arena->reserve ? (left - arena->reserve) / ALIGNMENT * ALIGNMENT : 0;
+		if (size > left) {
+			__atomic_store_n(&arena->exhausted, true, __ATOMIC_RELAXED);
+			return NULL;
+		}
+		end = at + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	} while (!__atomic_compare_exchange_n(&arena->used, &at, end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	populate(arena, end);
+	return (char *)arena + at;
 }
 
 char *arena_strndup(struct arena *arena, const char *text, size_t length)

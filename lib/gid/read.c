@@ -350,21 +350,18 @@ static int read_port_from_verbs(struct reader *reader, struct port *port, const 
 	return result;
 }
 
-/* 1: the table could not be had this way, `error` says why. */
-static int read_from_verbs(struct reader *reader, const struct gid_read_options *options, struct error *error)
+/* 1: the table could not be had this way, the call's error says why. */
+static int read_from_verbs(struct reader *reader, const struct gid_read_options *options, struct verbs_call *call)
 {
-	struct verbs_answer *answer = arena_new_object(reader->host->arena, struct verbs_answer);
-	if (!answer)
-		return -ENOMEM;
-	int result =
-	        collect_verbs(reader->origin, reader->host, reader->device, VERBS_PORTS | VERBS_GIDS, answer, error);
+	int result = call->result;
 	/* A device may answer so, too: that is its own trouble. */
 	if (result == -ENOMEM && arena_exhausted(reader->host->arena))
 		return result;
 	if (result)
 		return 1;
+	const struct verbs_answer *answer = &call->answer;
 	if (answer->gid_error.known) {
-		error_set(error, -(int)answer->gid_error.value, "%s: ibv_query_gid_table", reader->device->name);
+		error_set(&call->error, -(int)answer->gid_error.value, "%s: ibv_query_gid_table", reader->device->name);
 		return 1;
 	}
 	for (uint32_t i = 0; !result && i < reader->device->ports.count; i++)
@@ -387,21 +384,59 @@ static void read_access(struct reader *reader)
 	rdma_sysfs_access(reader->origin, reader->host, reader->device);
 }
 
-static int read_device(struct reader *reader, const struct gid_read_options *options)
+/* Of a device that verbs did not give it of. */
+static int read_otherwise(struct reader *reader, const struct gid_read_options *options, const struct error *error)
 {
-	struct error error = { 0 };
-	origin_about(reader->origin, reader->device->name);
-	int result = options->source == GID_SOURCE_SYSFS ? 1 : read_from_verbs(reader, options, &error);
-	if (result <= 0)
-		return result;
-	if (options->source != GID_SOURCE_SYSFS)
-		read_access(reader);
-	if (error.code == -ENODEV && !reader->device->provider_missing)
-		reader->device->provider_missing = arena_strdup(reader->host->arena, error.text);
+	read_access(reader);
+	if (error->code == -ENODEV && !reader->device->provider_missing)
+		reader->device->provider_missing = arena_strdup(reader->host->arena, error->text);
 	if (options->source != GID_SOURCE_VERBS)
 		return read_from_sysfs(reader, options);
-	report_missing(&reader->host->report, "entries", reader->device->name, error.code, "%s", error.text);
+	report_missing(&reader->host->report, "entries", reader->device->name, error->code, "%s", error->text);
 	return 0;
+}
+
+struct reading {
+	struct reader reader; /* without a device */
+	const struct gid_read_options *options;
+	struct device_list devices;
+	const struct verbs_call *calls; /* of the devices, in their order */
+};
+
+static struct reader reader_of(const struct reading *reading, uint32_t index)
+{
+	struct reader reader = reading->reader;
+	reader.device = reading->devices.items[index];
+	origin_about(reader.origin, reader.device->name);
+	return reader;
+}
+
+static int take_call(void *data, struct verbs_call *call)
+{
+	const struct reading *reading = data;
+	struct reader reader = reader_of(reading, (uint32_t)(call - reading->calls));
+	int result = read_from_verbs(&reader, reading->options, call);
+	return result > 0 ? read_otherwise(&reader, reading->options, &call->error) : result;
+}
+
+static int read_all_from_verbs(struct reading *reading)
+{
+	struct host *host = reading->reader.host;
+	struct verbs_call *calls = collect_verbs_calls(host, &reading->devices, VERBS_PORTS | VERBS_GIDS);
+	reading->calls = calls;
+	return calls ? origin_verbs(
+	                       reading->reader.origin, host->arena, calls, reading->devices.count, take_call, reading)
+	             : -ENOMEM;
+}
+
+static int read_all_from_sysfs(const struct reading *reading)
+{
+	int result = 0;
+	for (uint32_t i = 0; !result && i < reading->devices.count; i++) {
+		struct reader reader = reader_of(reading, i);
+		result = read_from_sysfs(&reader, reading->options);
+	}
+	return result;
 }
 
 int gid_read(
@@ -410,20 +445,22 @@ int gid_read(
 	int result = 0;
 	bool uverbs_listed = false;
 	struct strings cm_devices = { 0 };
+	struct reading reading = {
+		.reader = { .origin = origin,
+		        .host = host,
+		        .document = document,
+		        .cm_devices = &cm_devices,
+		        .uverbs_listed = &uverbs_listed },
+		.options = options,
+	};
 	origin_about(origin, "host");
 	origin_list(origin, host->arena, "sys/kernel/config/rdma_cm", &cm_devices); /* usually there is none */
-	for (uint32_t i = 0; !result && i < host->devices.count; i++) {
-		struct reader reader = {
-			.origin = origin,
-			.host = host,
-			.document = document,
-			.device = host->devices.items[i],
-			.cm_devices = &cm_devices,
-			.uverbs_listed = &uverbs_listed,
-		};
-		if (wants_device(options, reader.device))
-			result = read_device(&reader, options);
-	}
+	list_each(device, &host->devices)
+		if (!result && wants_device(options, device))
+			result = list_add_existing(host->arena, &reading.devices, device);
+	if (!result)
+		result = options->source == GID_SOURCE_SYSFS ? read_all_from_sysfs(&reading)
+		                                             : read_all_from_verbs(&reading);
 	return result ? result : gid_subnets_read(origin, host);
 }
 

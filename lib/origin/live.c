@@ -16,8 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <malloc.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +28,6 @@ struct live {
 	const char *sysfs;             /* what stands for /sys */
 	struct nl_socket sockets[3];   /* rdma, route, generic */
 	struct verbs_devices *devices; /* NULL until they are listed */
-	pthread_t lister;
-	bool listing; /* `lister` fills `devices`, and nobody else touches it */
 };
 
 static struct live *live(struct origin *origin)
@@ -144,40 +140,15 @@ static int live_mad(struct origin *origin, struct mad_request *request)
 	return umad_exchange(request);
 }
 
-static void *list_devices(void *data)
+static int live_list_verbs(struct origin *origin)
 {
-	verbs_list(&((struct live *)data)->devices);
-	return NULL;
-}
-
-/*
- * libibverbs takes a request and a reply for each device to list them: as long as links and addresses take together. A
- * list that fails is tried again by the first query, which says why.
- */
-static void live_expect_verbs(struct origin *origin)
-{
-	struct live *self = live(origin);
-	if (self->devices || self->listing)
-		return;
-		/* A heap of its own would grow by single pages, an mprotect(2) each. */
-#ifdef M_ARENA_MAX
-	mallopt(M_ARENA_MAX, 1);
-#endif
-	self->listing = !pthread_create(&self->lister, NULL, list_devices, self);
-}
-
-static void wait_for_list(struct live *self)
-{
-	if (self->listing)
-		pthread_join(self->lister, NULL);
-	self->listing = false;
+	return verbs_list(&live(origin)->devices);
 }
 
 static int live_verbs(struct origin *origin, struct arena *arena, const char *device,
         const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
-	wait_for_list(live(origin));
-	return verbs_query(&live(origin)->devices, arena, device, question, answer, error);
+	return verbs_query(live(origin)->devices, arena, device, question, answer, error);
 }
 
 static int live_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error)
@@ -227,7 +198,6 @@ static void live_close(struct origin *origin)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(live(origin)->sockets); i++)
 		nl_socket_close(&live(origin)->sockets[i]);
-	wait_for_list(live(origin));
 	verbs_devices_free(live(origin)->devices);
 	free(live(origin));
 }
@@ -241,7 +211,7 @@ static const struct origin_ops live_ops = {
 	.access = live_access,
 	.netlink = live_netlink,
 	.mad = live_mad,
-	.expect_verbs = live_expect_verbs,
+	.list_verbs = live_list_verbs,
 	.verbs = live_verbs,
 	.packages = live_packages,
 	.process = live_process,

@@ -17,6 +17,7 @@ void origin_close(struct origin *origin)
 {
 	if (!origin)
 		return;
+	origin_end_verbs(origin);
 	if (origin->recorder)
 		recorder_free(origin->recorder);
 	free(origin->skips);
@@ -35,9 +36,10 @@ const char *origin_name(const struct origin *origin)
 
 /* ---- what is announced, and what is not asked any more ---- */
 
-void origin_watch(struct origin *origin, struct watch *watch)
+void origin_watch(struct origin *origin, struct watch *watches, size_t lanes)
 {
-	origin->watch = watch;
+	origin->watches = watches;
+	origin->lanes = lanes;
 }
 
 void origin_about(struct origin *origin, const char *subject)
@@ -64,11 +66,11 @@ int origin_skip(struct origin *origin, const struct watch_skip *skip)
  * Files and verbs calls about a subject are made in the same order each time, so what was answered before the call that
  * blocked is asked again, and nothing after it. Netlink requests stand for themselves.
  */
-static bool is_skipped(struct origin *origin, enum watch_kind kind, const char *action)
+static bool is_skipped(struct origin *origin, enum watch_kind kind, const char *subject, const char *action)
 {
 	for (size_t i = 0; i < origin->skip_count; i++) {
 		struct watch_skip *skip = &origin->skips[i];
-		if (skip->kind != (int)kind || strcmp(skip->subject, origin->subject))
+		if (skip->kind != (int)kind || strcmp(skip->subject, subject))
 			continue;
 		bool same = !skip->action[0] || !strncmp(skip->action, action, sizeof(skip->action) - 1);
 		if (same && kind != WATCH_NETLINK)
@@ -79,24 +81,34 @@ static bool is_skipped(struct origin *origin, enum watch_kind kind, const char *
 	return false;
 }
 
-static int announce(struct origin *origin, enum watch_kind kind, const char *action)
+int origin_announce(struct origin *origin, size_t lane, enum watch_kind kind, const char *subject, const char *action)
 {
-	if (origin->skip_count && is_skipped(origin, kind, action))
+	if (origin->skip_count && is_skipped(origin, kind, subject, action))
 		return -ETIMEDOUT;
-	struct watch *watch = origin->watch;
-	if (!watch)
+	if (lane >= origin->lanes)
 		return 0;
+	struct watch *watch = &origin->watches[lane];
 	watch->kind = (int)kind;
-	memcpy(watch->subject, origin->subject, sizeof(watch->subject));
+	(void)text_join(watch->subject, sizeof(watch->subject), subject);
 	(void)text_join(watch->action, sizeof(watch->action), action);
 	__atomic_store_n(&watch->started_ns, clock_ns(), __ATOMIC_RELEASE);
 	return 0;
 }
 
+void origin_conclude(struct origin *origin, size_t lane)
+{
+	if (lane < origin->lanes)
+		__atomic_store_n(&origin->watches[lane].started_ns, 0, __ATOMIC_RELEASE);
+}
+
+static int announce(struct origin *origin, enum watch_kind kind, const char *action)
+{
+	return origin_announce(origin, 0, kind, origin->subject, action);
+}
+
 static void conclude(struct origin *origin)
 {
-	if (origin->watch)
-		__atomic_store_n(&origin->watch->started_ns, 0, __ATOMIC_RELEASE);
+	origin_conclude(origin, 0);
 }
 
 /* ---- files ---- */
@@ -244,7 +256,7 @@ int origin_access(struct origin *origin, const char *path)
 	return result;
 }
 
-/* ---- netlink, verbs, process, host ---- */
+/* ---- netlink, process, host ---- */
 
 int origin_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count)
 {
@@ -287,33 +299,6 @@ int origin_mad(struct origin *origin, struct mad_request *request)
 	}
 	if (origin->recorder)
 		recorder_mad(origin->recorder, request, result);
-	return result;
-}
-
-void origin_expect_verbs(struct origin *origin)
-{
-	if (origin->ops->expect_verbs)
-		origin->ops->expect_verbs(origin);
-}
-
-int origin_verbs(struct origin *origin, struct arena *arena, const char *device, const struct verbs_question *question,
-        struct verbs_answer *answer, struct error *error)
-{
-	struct error own = { 0 };
-	if (!error)
-		error = &own;
-	error->code = 0;
-	int result = announce(origin, WATCH_VERBS, "opening and querying the device");
-	if (result) {
-		error_say(error, result, "%s: not opened, that did not answer before", device);
-		if (origin->recorder)
-			recorder_verbs(origin->recorder, device, answer, error);
-		return result;
-	}
-	result = origin->ops->verbs(origin, arena, device, question, answer, error);
-	conclude(origin);
-	if (origin->recorder)
-		recorder_verbs(origin->recorder, device, answer, error);
 	return result;
 }
 

@@ -146,12 +146,14 @@ int origin_mad(struct origin *origin, struct mad_request *request);
 
 /* Announces that origin_verbs() will follow: listing the devices goes on meanwhile. */
 void origin_expect_verbs(struct origin *origin);
+struct verbs_call; /* source/verbs.h */
 /*
- * The device opened and queried through libibverbs, or the recorded answers. 0 or negative errno with `error`; -ENODEV:
- * libibverbs does not list it.
+ * Devices opened and queried through libibverbs, two at a time, or their recorded answers: fills `answer`, `result` and
+ * `error` of each call, whose device is the subject of what is announced. `answered` gets the calls in their order,
+ * in this thread, while others go on; what it returns other than 0 ends it all, and is returned.
  */
-int origin_verbs(struct origin *origin, struct arena *arena, const char *device, const struct verbs_question *question,
-        struct verbs_answer *answer, struct error *error);
+int origin_verbs(struct origin *origin, struct arena *arena, struct verbs_call *calls, size_t count,
+        int (*answered)(void *data, struct verbs_call *call), void *data);
 /* The packages that hwloc finds on this host (source/hwloc.h), or the recorded answer; -EOPNOTSUPP: there is none. */
 int origin_packages(struct origin *origin, struct arena *arena, struct package_list *packages, struct error *error);
 /* Rules that drop packets of RoCE v2 (source/nft.h), or the recorded answer. 0 or negative errno with `error`. */
@@ -182,7 +184,10 @@ struct watch_skip {
 	char action[128]; /* the call that blocked, see origin_skip(); empty: everything */
 };
 
-void origin_watch(struct origin *origin, struct watch *watch);
+/* Calls that are under way at a time: of one thread, and of one that lists or asks devices beside it. */
+enum { WATCH_LANES = 2 };
+/* `watches`: a lane each, WATCH_LANES or, so that nothing is made beside anything else, one. */
+void origin_watch(struct origin *origin, struct watch *watches, size_t lanes);
 /*
  * The call `action` about `subject` of `kind`, and of files and verbs every later one as well, answers -ETIMEDOUT from
  * now on without being made.

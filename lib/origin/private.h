@@ -8,6 +8,7 @@
 
 #include "origin/origin.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* See the functions of the same names in origin.h for what each returns. */
@@ -22,7 +23,7 @@ struct origin_ops {
 	int (*access)(struct origin *origin, const char *path);
 	int (*netlink)(struct origin *origin, int protocol, struct nl_request *requests, size_t count);
 	int (*mad)(struct origin *origin, struct mad_request *request);
-	void (*expect_verbs)(struct origin *origin); /* NULL: nothing to prepare */
+	int (*list_verbs)(struct origin *origin); /* before `verbs`; NULL: nothing to prepare */
 	int (*verbs)(struct origin *origin, struct arena *arena, const char *device,
 	        const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
 	int (*process)(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error);
@@ -64,10 +65,27 @@ void recorder_host(struct recorder *recorder, const struct host_facts *facts);
 struct origin {
 	const struct origin_ops *ops;
 	struct recorder *recorder; /* NULL: not recording */
-	struct watch *watch;       /* NULL: nobody watches */
+	struct watch *watches;     /* NULL: nobody watches */
+	size_t lanes;              /* of `watches` */
 	struct watch_skip *skips;
 	size_t skip_count;
 	char subject[64];
+	struct {
+		bool done, in_thread;
+		pthread_t thread;
+		int result; /* negative errno: `device: not opened, reason` */
+		const char *reason;
+	} verbs_list;
 };
+
+/*
+ * Announces a call of `lane` about `subject`; -ETIMEDOUT, and nothing is announced, where it is not to be made. Lanes
+ * other than the first only while nothing is skipped.
+ */
+int origin_announce(
+        struct origin *origin, size_t lane, enum watch_kind kind, const char *subject, const char *action);
+void origin_conclude(struct origin *origin, size_t lane);
+/* Waits for a thread that lists devices. */
+void origin_end_verbs(struct origin *origin);
 
 #endif

@@ -20,7 +20,7 @@ enum { CALL_MS = 2000, OVERALL_MS = 20000, LEAST_MS = 500, LOSS_LIMIT = 64, NS_I
 
 /* What worker and parent share besides the job's own data. */
 struct shared {
-	struct watch watch;
+	struct watch lanes[WATCH_LANES];
 	int ended; /* `result` and `error` hold */
 	int result;
 	struct error error;
@@ -79,9 +79,12 @@ struct supervisor {
 	const struct signals *signals;
 	struct watch_skip *skips; /* malloc'ed */
 	size_t skip_count;
+	size_t lanes; /* of the next worker */
 	unsigned int call_ms, overall_ms;
 	uint64_t deadline_ns; /* of everything */
-	uint64_t started_ns;  /* of the call that was last seen under way */
+	/* The call that will be too late first, as it was last seen. */
+	size_t late_lane;
+	uint64_t started_ns;
 };
 
 __attribute__((noreturn)) static void work(const struct supervisor *supervisor, pid_t parent)
@@ -96,7 +99,7 @@ __attribute__((noreturn)) static void work(const struct supervisor *supervisor, 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	origin_watch(job->origin, &shared->watch);
+	origin_watch(job->origin, shared->lanes, supervisor->lanes);
 	for (size_t i = 0; i < supervisor->skip_count; i++)
 		if (origin_skip(job->origin, &supervisor->skips[i]))
 			_exit(1);
@@ -107,15 +110,33 @@ __attribute__((noreturn)) static void work(const struct supervisor *supervisor, 
 
 enum ending { ENDED, STUCK, OVERALL, INTERRUPTED };
 
-/* Milliseconds until the call under way, or everything, is too late; not positive when it is. */
+static uint64_t started_ns(const struct supervisor *supervisor, size_t lane)
+{
+	return __atomic_load_n(&supervisor->shared->lanes[lane].started_ns, __ATOMIC_ACQUIRE);
+}
+
+/* Finds the call that is under way for the longest time. */
+static void see_calls(struct supervisor *supervisor)
+{
+	supervisor->started_ns = 0;
+	for (size_t lane = 0; lane < supervisor->lanes; lane++) {
+		uint64_t started = started_ns(supervisor, lane);
+		if (!started || (supervisor->started_ns && started >= supervisor->started_ns))
+			continue;
+		supervisor->started_ns = started;
+		supervisor->late_lane = lane;
+	}
+}
+
+/* Milliseconds until a call under way, or everything, is too late; not positive when it is. */
 static int64_t time_left_ms(struct supervisor *supervisor, bool *overall)
 {
-	uint64_t started = __atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE), now = clock_ns();
-	supervisor->started_ns = started;
+	see_calls(supervisor);
+	uint64_t now = clock_ns();
 	int64_t all = (int64_t)(supervisor->deadline_ns - now);
 	int64_t call = (int64_t)supervisor->call_ms * NS_IN_MS;
-	if (started)
-		call -= (int64_t)(now - started);
+	if (supervisor->started_ns)
+		call -= (int64_t)(now - supervisor->started_ns);
 	*overall = all <= call;
 	int64_t left = *overall ? all : call;
 	return left <= 0 ? 0 : left / NS_IN_MS + 1;
@@ -146,8 +167,10 @@ static enum ending wait_for(struct supervisor *supervisor, pid_t pid, int pipe_e
 	}
 }
 
-static int note_loss(struct supervisor *supervisor, unsigned int waited_ms, int signal)
+/* After it, nothing is asked beside anything else: what was answered is answered again, and one call is to blame. */
+static int note_loss(struct supervisor *supervisor, size_t lane, unsigned int waited_ms, int signal)
 {
+	supervisor->lanes = 1;
 	struct worker_loss *loss = list_add(supervisor->job->arena, &supervisor->result->losses);
 	struct watch_skip *skips =
 	        reallocarray(supervisor->skips, supervisor->skip_count + 1, sizeof(*supervisor->skips));
@@ -155,7 +178,7 @@ static int note_loss(struct supervisor *supervisor, unsigned int waited_ms, int 
 		supervisor->skips = skips;
 	if (!loss || !skips)
 		return -ENOMEM;
-	loss->watch = supervisor->shared->watch;
+	loss->watch = supervisor->shared->lanes[lane];
 	loss->waited_ms = waited_ms;
 	loss->signal = signal;
 	struct watch_skip *skip = &skips[supervisor->skip_count++];
@@ -163,6 +186,14 @@ static int note_loss(struct supervisor *supervisor, unsigned int waited_ms, int 
 	memcpy(skip->subject, loss->watch.subject, sizeof(skip->subject));
 	memcpy(skip->action, loss->watch.action, sizeof(skip->action));
 	return 0;
+}
+
+static size_t calls_under_way(const struct supervisor *supervisor)
+{
+	size_t count = 0;
+	for (size_t lane = 0; lane < supervisor->lanes; lane++)
+		count += started_ns(supervisor, lane) != 0;
+	return count;
 }
 
 /* The worker's end of the pipe closed, so it ends or has ended. */
@@ -178,10 +209,15 @@ static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, b
 		return shared->result;
 	}
 	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (!shared->watch.started_ns)
+	size_t under_way = calls_under_way(supervisor);
+	see_calls(supervisor);
+	if (!under_way)
 		return error_say(error, -ECHILD, "the collecting process ended by itself (signal %d)", signal);
 	*again = true;
-	return note_loss(supervisor, 0, signal);
+	if (under_way == 1)
+		return note_loss(supervisor, supervisor->late_lane, 0, signal);
+	supervisor->lanes = 1; /* which of them it was shows when they are made one after the other */
+	return 0;
 }
 
 static int give_up(struct supervisor *supervisor, enum ending ending, struct error *error, bool *again)
@@ -190,17 +226,18 @@ static int give_up(struct supervisor *supervisor, enum ending ending, struct err
 	case STUCK:
 		*again = true;
 		/* It may have gone on just before the signal came: then no call is to blame. */
-		if (__atomic_load_n(&supervisor->shared->watch.started_ns, __ATOMIC_ACQUIRE) != supervisor->started_ns)
+		if (started_ns(supervisor, supervisor->late_lane) != supervisor->started_ns)
 			return 0;
-		int lost = note_loss(supervisor, supervisor->call_ms, 0);
+		int lost = note_loss(supervisor, supervisor->late_lane, supervisor->call_ms, 0);
 		/* A driver that hangs tends to hang for each of its devices. */
 		supervisor->call_ms =
 		        supervisor->call_ms / 2 < LEAST_MS ? supervisor->call_ms : supervisor->call_ms / 2;
 		return lost;
 	case OVERALL:
 		supervisor->result->overall_ms = supervisor->overall_ms;
-		if (supervisor->shared->watch.started_ns)
-			(void)note_loss(supervisor, supervisor->overall_ms, 0);
+		for (size_t lane = 0, lanes = supervisor->lanes; lane < lanes; lane++)
+			if (started_ns(supervisor, lane))
+				(void)note_loss(supervisor, lane, supervisor->overall_ms, 0);
 		return error_say(
 		        error, -ETIMEDOUT, "collecting ended at its deadline of %u ms", supervisor->overall_ms);
 	default:
@@ -238,6 +275,7 @@ static int run_worker(struct supervisor *supervisor, struct error *error, bool *
 
 static int supervise(struct supervisor *supervisor, struct error *error)
 {
+	supervisor->lanes = WATCH_LANES;
 	supervisor->call_ms = setting("RDMADIAG_CALL_TIMEOUT_MS", CALL_MS);
 	supervisor->overall_ms = worker_overall_ms(supervisor->job->overall_ms);
 	supervisor->deadline_ns = clock_ns() + (uint64_t)supervisor->overall_ms * NS_IN_MS;

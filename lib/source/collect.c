@@ -177,36 +177,50 @@ static void miss_verbs(struct host *host, const struct rdma_device *device, int 
 	}
 }
 
-int collect_verbs(struct origin *origin, struct host *host, const struct rdma_device *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error)
+/* uverbs numbers ports with a byte (ib_user_verbs.h, struct ib_uverbs_query_port). 0 or -ENOMEM. */
+static int ask_for_ports(struct host *host, const struct rdma_device *device, struct verbs_question *question)
 {
-	/* uverbs numbers ports with a byte (ib_user_verbs.h, struct ib_uverbs_query_port). */
-	uint8_t ports[UINT8_MAX];
-	struct verbs_question question = { .want = want, .ports = ports };
+	uint8_t *ports = arena_alloc(host->arena, device->ports.count);
+	if (!ports)
+		return -ENOMEM;
+	question->ports = ports;
 	list_each(port, &device->ports)
-		if (port->number.value >= 1 && port->number.value <= UINT8_MAX &&
-		        question.port_count < ARRAY_SIZE(ports))
-			ports[question.port_count++] = (uint8_t)port->number.value;
-	answer->port_count = device->last_port;
-	origin_about(origin, device->name);
-	return origin_verbs(origin, host->arena, device->name, &question, answer, error);
+		if (port->number.value >= 1 && port->number.value <= UINT8_MAX)
+			ports[question->port_count++] = (uint8_t)port->number.value;
+	return 0;
 }
 
-static void read_verbs(
-        struct origin *origin, struct host *host, const struct collect_options *options, struct rdma_device *device)
+struct verbs_call *collect_verbs_calls(struct host *host, const struct device_list *devices, unsigned int want)
 {
-	struct verbs_answer answer = { 0 };
-	struct error error = { 0 };
-	if (device->uverbs.accessible == FLAG_NO) {
-		miss_verbs(host, device, 0, device->uverbs.reason);
-		return;
+	struct verbs_call *calls = arena_alloc(host->arena, devices->count * sizeof(*calls));
+	for (uint32_t i = 0; calls && i < devices->count; i++) {
+		const struct rdma_device *device = devices->items[i];
+		calls[i].device = device->name;
+		calls[i].question.want = want;
+		calls[i].answer.port_count = device->last_port;
+		if (ask_for_ports(host, device, &calls[i].question))
+			return NULL;
 	}
-	int result = collect_verbs(origin, host, device, options->verbs, &answer, &error);
-	const char *why = result ? arena_strdup(host->arena, error.text) : "ibv_query_port did not tell it";
-	if (result == -ENODEV)
+	return calls;
+}
+
+struct verbs_round {
+	struct host *host;
+	struct device_list devices;
+	const struct verbs_call *calls; /* of the devices, in their order */
+};
+
+static int take_call(void *data, struct verbs_call *call)
+{
+	const struct verbs_round *round = data;
+	struct host *host = round->host;
+	struct rdma_device *device = round->devices.items[call - round->calls];
+	const char *why = call->result ? arena_strdup(host->arena, call->error.text) : "ibv_query_port did not tell it";
+	if (call->result == -ENODEV)
 		device->provider_missing = why;
-	take_answer(&answer, device);
-	miss_verbs(host, device, result, why);
+	take_answer(&call->answer, device);
+	miss_verbs(host, device, call->result, why);
+	return 0;
 }
 
 static bool is_mlx5_pf(const struct rdma_device *device)
@@ -270,15 +284,22 @@ static void read_all_verbs(struct origin *origin, struct collecting *collecting)
 {
 	struct host *host = collecting->host;
 	const struct collect_options *options = collecting->options;
+	struct verbs_round round = { .host = host };
 	struct device_list only = { 0 };
 	if (options->device)
 		collect_find_devices(host, options->device, &only);
 	list_each(device, options->device ? &only : (struct device_list *)&host->devices) {
 		if (!options->verbs)
 			miss_verbs(host, device, 0, "the device was not opened (--no-verbs)");
+		else if (device->uverbs.accessible == FLAG_NO)
+			miss_verbs(host, device, 0, device->uverbs.reason);
 		else
-			read_verbs(origin, host, options, device);
+			(void)list_add_existing(host->arena, &round.devices, device); /* report_exhaustion() tells */
 	}
+	struct verbs_call *calls = collect_verbs_calls(host, &round.devices, options->verbs);
+	round.calls = calls;
+	if (calls)
+		(void)origin_verbs(origin, host->arena, calls, round.devices.count, take_call, &round);
 }
 
 /* Does netlink tell all that a brief look wants to know of the device? Fills what follows from that. */
@@ -371,6 +392,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 	if (collecting->options->brief)
 		return run_briefly(origin, collecting, error);
 	read_process(origin, host);
+	if (collecting->options->verbs)
+		origin_expect_verbs(origin);
 	numa_read(origin, host);
 	if (collecting->options->cross_check || numa_lacks_package(host))
 		numa_cross_check(origin, host);

@@ -54,11 +54,6 @@ static inline void host_freep(struct host **host)
  */
 int collect_host(struct origin *origin, struct host *host, const struct collect_options *options, struct error *error);
 
-struct verbs_answer;
-/* origin_verbs() for the ports that the device has. */
-int collect_verbs(struct origin *origin, struct host *host, const struct rdma_device *device, unsigned int want,
-        struct verbs_answer *answer, struct error *error);
-
 /* The RDMA device that `name` stands for: its own, or that of a netdev of one of its ports. NULL: none. */
 struct rdma_device *collect_find_device(const struct host *host, const char *name);
 /* All of them: a bond or a VLAN may be reached by several. */
@@ -67,6 +62,10 @@ struct device_list {
 	uint32_t count, capacity;
 };
 int collect_find_devices(const struct host *host, const char *name, struct device_list *found);
+
+struct verbs_call;
+/* A call of origin_verbs() for each device, about the ports that it has, in the host's arena. NULL without memory. */
+struct verbs_call *collect_verbs_calls(struct host *host, const struct device_list *devices, unsigned int want);
 
 /* What is said of a name that stands for no device: which there are. -ENODEV. */
 int collect_unknown_device(const struct host *host, const char *name, struct error *error);

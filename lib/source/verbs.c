@@ -52,7 +52,6 @@ struct verbs_devices {
 	struct ibv_device **list;
 	int count;
 	int next; /* behind what was found last: devices are asked for in about the order of the list */
-	struct ibv_gid_entry *entries; /* GID_ENTRIES, for all devices: fresh pages for each cost more than the call */
 };
 
 /*
@@ -67,24 +66,20 @@ static void close_context(struct ibv_context **context)
 		ibv_close_device(*context);
 }
 
-static struct verbs_devices *devices_new(void)
+int verbs_list(struct verbs_devices **devices)
 {
-	struct verbs_devices *devices = calloc(1, sizeof(*devices));
-	if (!devices)
-		return NULL;
-	devices->list = ibv_get_device_list(&devices->count);
-	if (devices->list)
-		return devices;
-	int error = errno;
-	free(devices);
-	errno = error ? error : ENODEV;
-	return NULL;
-}
-
-void verbs_list(struct verbs_devices **devices)
-{
-	if (!*devices)
-		*devices = devices_new();
+	struct verbs_devices *listed = calloc(1, sizeof(*listed));
+	if (!listed)
+		return -ENOMEM;
+	errno = 0;
+	listed->list = ibv_get_device_list(&listed->count);
+	if (listed->list) {
+		*devices = listed;
+		return 0;
+	}
+	int error = errno ? -errno : -ENODEV;
+	free(listed);
+	return error;
 }
 
 void verbs_devices_free(struct verbs_devices *devices)
@@ -92,17 +87,17 @@ void verbs_devices_free(struct verbs_devices *devices)
 	if (!devices)
 		return;
 	ibv_free_device_list(devices->list);
-	free(devices->entries);
 	free(devices);
 }
 
 static struct ibv_device *find_device(struct verbs_devices *devices, const char *name)
 {
+	int next = __atomic_load_n(&devices->next, __ATOMIC_RELAXED);
 	for (int i = 0; i < devices->count; i++) {
-		int at = (devices->next + i) % devices->count;
+		int at = (next + i) % devices->count;
 		if (strcmp(ibv_get_device_name(devices->list[at]), name) != 0)
 			continue;
-		devices->next = at + 1;
+		__atomic_store_n(&devices->next, at + 1, __ATOMIC_RELAXED);
 		return devices->list[at];
 	}
 	return NULL;
@@ -141,14 +136,10 @@ static int query_port(struct ibv_context *context, struct arena *arena, uint8_t 
 	return 0;
 }
 
-static int query_gids(
-        struct verbs_devices *devices, struct ibv_context *context, struct arena *arena, struct verbs_answer *answer)
+static int query_gids(struct ibv_context *context, struct arena *arena, struct verbs_answer *answer)
 {
-	if (!devices->entries)
-		devices->entries = calloc(GID_ENTRIES, sizeof(*devices->entries));
-	struct ibv_gid_entry *entries = devices->entries;
-	if (!entries)
-		return -ENOMEM;
+	/* On the stack, 64 KiB: fresh pages for each device would cost more than the call. */
+	struct ibv_gid_entry entries[GID_ENTRIES];
 	ssize_t count = ibv_query_gid_table(context, entries, GID_ENTRIES, 0);
 	if (count < 0) {
 		answer->gid_error = num(-count);
@@ -199,7 +190,7 @@ static int query_ports(struct ibv_context *context, struct arena *arena, const s
 	return answer->ports.count ? 0 : result;
 }
 
-static int query(struct verbs_devices *devices, struct ibv_context *context, struct arena *arena, const char *device,
+static int query(struct ibv_context *context, struct arena *arena, const char *device,
         const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
 	unsigned int want = question->want;
@@ -212,17 +203,14 @@ static int query(struct verbs_devices *devices, struct ibv_context *context, str
 	if (want & VERBS_PORTS)
 		result = query_ports(context, arena, question, answer, device, error);
 	if (!result && want & VERBS_GIDS)
-		result = query_gids(devices, context, arena, answer);
+		result = query_gids(context, arena, answer);
 	return result;
 }
 
-int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device,
+int verbs_query(struct verbs_devices *devices, struct arena *arena, const char *device,
         const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
-	verbs_list(devices);
-	if (!*devices)
-		return error_set(error, -errno, "%s: ibv_get_device_list", device);
-	struct ibv_device *found = find_device(*devices, device);
+	struct ibv_device *found = find_device(devices, device);
 	if (!found)
 		return error_say(error, -ENODEV,
 		        "%s: libibverbs does not know the device (no uverbs device, or no provider library for its "
@@ -232,7 +220,7 @@ int verbs_query(struct verbs_devices **devices, struct arena *arena, const char 
 	autocall(close_context) struct ibv_context *context = ibv_open_device(found);
 	if (!context)
 		return error_set(error, errno ? -errno : -EIO, "%s: ibv_open_device", device);
-	return query(*devices, context, arena, device, question, answer, error);
+	return query(context, arena, device, question, answer, error);
 }
 
 int verbs_event_port(const struct ibv_async_event *event)

@@ -46,4 +46,14 @@ struct verbs_question {
 	size_t port_count;
 };
 
+/* What origin_verbs() asks of one device. */
+struct verbs_call {
+	const char *device;
+	struct verbs_question question;
+	struct verbs_answer answer;
+	int result; /* 0 or negative errno; -ENODEV: libibverbs does not list it */
+	struct error error;
+	int done; /* `answer`, `result` and `error` hold */
+};
+
 #endif

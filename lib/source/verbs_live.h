@@ -8,14 +8,14 @@
 struct ibv_async_event;
 struct verbs_devices;
 
+/* libibverbs' list of devices. 0 or negative errno. */
+int verbs_list(struct verbs_devices **devices);
 /*
- * Opens the device, asks `question`, closes it. `devices` keeps libibverbs' list for the next call, NULL at first. 0,
- * -ENODEV when libibverbs does not know the device, or another negative errno; `error` says what was done.
+ * Opens a device of the list, asks `question`, closes it. 0, -ENODEV when libibverbs does not know the device, or
+ * another negative errno; `error` says what was done. Several threads may ask at a time.
  */
-int verbs_query(struct verbs_devices **devices, struct arena *arena, const char *device,
+int verbs_query(struct verbs_devices *devices, struct arena *arena, const char *device,
         const struct verbs_question *question, struct verbs_answer *answer, struct error *error);
-/* Fills `devices` ahead of the first query; it stays NULL when that fails. */
-void verbs_list(struct verbs_devices **devices);
 void verbs_devices_free(struct verbs_devices *devices);
 
 /* The port that an asynchronous event speaks of, 0: it does not speak of one. */

@@ -292,6 +292,14 @@ static void netlink_is_replayed(void **state)
 	nl_requests_free(both, 2);
 }
 
+static int is_next(void *data, struct verbs_call *call)
+{
+	struct verbs_call **next = data;
+	assert_ptr_equal(call, *next);
+	(*next)++;
+	return 0;
+}
+
 static void verbs_are_replayed(void **state)
 {
 	(void)state;
@@ -304,22 +312,30 @@ static void verbs_are_replayed(void **state)
 	put("verbs/mlx5_3.json", "{");
 	autocall(origin_closep) struct origin *origin = open_root(root);
 	struct arena *arena = test_arena();
-	struct error error = { 0 };
-	struct verbs_answer answer = { 0 };
 	const struct verbs_question ports = { .want = VERBS_PORTS }, gids = { .want = VERBS_GIDS };
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_0", &ports, &answer, &error), 0);
-	assert_int_equal(answer.ports.count, 1);
-	assert_int_equal(answer.gids.count, 0);
-	assert_true(num_is(answer.ports.items[0]->active_mtu, 4096));
-	answer = (struct verbs_answer){ 0 };
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_0", &gids, &answer, &error), 0);
-	assert_int_equal(answer.gids.count, 1);
-	assert_int_equal(answer.ports.count, 0);
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_1", &ports, &answer, &error), -EACCES);
-	assert_string_equal(error.text, "mlx5_1: opening: no");
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_2", &ports, &answer, &error), -EINVAL);
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_3", &ports, &answer, &error), -EINVAL);
-	assert_int_equal(origin_verbs(origin, arena, "mlx5_4", &ports, &answer, &error), -ENOENT);
+	struct verbs_call calls[] = {
+		{ "mlx5_0", .question = ports },
+		{ "mlx5_0", .question = gids },
+		{ "mlx5_1", .question = ports },
+		{ "mlx5_2", .question = ports },
+		{ "mlx5_3", .question = ports },
+		{ "mlx5_4", .question = ports },
+	};
+	struct verbs_call *next = calls;
+	assert_int_equal(origin_verbs(origin, arena, calls, ARRAY_SIZE(calls), is_next, &next), 0);
+	assert_ptr_equal(next, calls + ARRAY_SIZE(calls));
+	assert_int_equal(calls[0].result, 0);
+	assert_int_equal(calls[0].answer.ports.count, 1);
+	assert_int_equal(calls[0].answer.gids.count, 0);
+	assert_true(num_is(calls[0].answer.ports.items[0]->active_mtu, 4096));
+	assert_int_equal(calls[1].result, 0);
+	assert_int_equal(calls[1].answer.gids.count, 1);
+	assert_int_equal(calls[1].answer.ports.count, 0);
+	assert_int_equal(calls[2].result, -EACCES);
+	assert_string_equal(calls[2].error.text, "mlx5_1: opening: no");
+	assert_int_equal(calls[3].result, -EINVAL);
+	assert_int_equal(calls[4].result, -EINVAL);
+	assert_int_equal(calls[5].result, -ENOENT);
 	arena_free(arena);
 }
 
