@@ -85,6 +85,7 @@ struct supervisor {
 	/* The call that will be too late first, as it was last seen. */
 	size_t late_lane;
 	uint64_t started_ns;
+	uint64_t busy_ns; /* since then every lane of several has a call under way; 0: not so */
 };
 
 __attribute__((noreturn)) static void work(const struct supervisor *supervisor, pid_t parent)
@@ -108,37 +109,56 @@ __attribute__((noreturn)) static void work(const struct supervisor *supervisor, 
 	_exit(0);
 }
 
-enum ending { ENDED, STUCK, OVERALL, INTERRUPTED };
+enum ending { ENDED, STALLED, STUCK, OVERALL, INTERRUPTED };
 
 static uint64_t started_ns(const struct supervisor *supervisor, size_t lane)
 {
 	return __atomic_load_n(&supervisor->shared->lanes[lane].started_ns, __ATOMIC_ACQUIRE);
 }
 
-/* Finds the call that is under way for the longest time. */
+/* Finds the call that is under way for the longest time, and since when every lane has one. */
 static void see_calls(struct supervisor *supervisor)
 {
-	supervisor->started_ns = 0;
+	bool all = true;
+	supervisor->started_ns = supervisor->busy_ns = 0;
 	for (size_t lane = 0; lane < supervisor->lanes; lane++) {
 		uint64_t started = started_ns(supervisor, lane);
+		all &= started != 0;
+		if (started > supervisor->busy_ns)
+			supervisor->busy_ns = started;
 		if (!started || (supervisor->started_ns && started >= supervisor->started_ns))
 			continue;
 		supervisor->started_ns = started;
 		supervisor->late_lane = lane;
 	}
+	if (!all || supervisor->lanes == 1)
+		supervisor->busy_ns = 0;
 }
 
-/* Milliseconds until a call under way, or everything, is too late; not positive when it is. */
-static int64_t time_left_ms(struct supervisor *supervisor, bool *overall)
+/* What is left of `allowed_ms` that began at `since_ns`; all of it where nothing began (0). */
+static int64_t left_ns(uint64_t since_ns, unsigned int allowed_ms, uint64_t now)
+{
+	return (int64_t)allowed_ms * NS_IN_MS - (since_ns ? (int64_t)(now - since_ns) : 0);
+}
+
+/* Milliseconds until something is to be done about the worker, which is then `ending`; not positive when it is now. */
+static int64_t time_left_ms(struct supervisor *supervisor, enum ending *ending)
 {
 	see_calls(supervisor);
 	uint64_t now = clock_ns();
-	int64_t all = (int64_t)(supervisor->deadline_ns - now);
-	int64_t call = (int64_t)supervisor->call_ms * NS_IN_MS;
-	if (supervisor->started_ns)
-		call -= (int64_t)(now - supervisor->started_ns);
-	*overall = all <= call;
-	int64_t left = *overall ? all : call;
+	int64_t left = (int64_t)(supervisor->deadline_ns - now);
+	int64_t call = left_ns(supervisor->started_ns, supervisor->call_ms, now);
+	*ending = OVERALL;
+	if (call < left) {
+		left = call;
+		*ending = STUCK;
+	}
+	/* Neither goes on: one may wait for what the other holds. They are made one after the other then. */
+	int64_t both = left_ns(supervisor->busy_ns, supervisor->call_ms / 4, now);
+	if (supervisor->lanes > 1 && both < left) {
+		left = both;
+		*ending = STALLED;
+	}
 	return left <= 0 ? 0 : left / NS_IN_MS + 1;
 }
 
@@ -151,10 +171,10 @@ static bool has_exited(pid_t pid)
 static enum ending wait_for(struct supervisor *supervisor, pid_t pid, int pipe_end)
 {
 	for (;;) {
-		bool overall;
-		int64_t left = time_left_ms(supervisor, &overall);
+		enum ending ending;
+		int64_t left = time_left_ms(supervisor, &ending);
 		if (!left)
-			return overall ? OVERALL : STUCK;
+			return ending;
 		struct pollfd ready = { .fd = pipe_end, .events = POLLIN };
 		sigset_t open = supervisor->signals->mask;
 		for (int i = 0; i < ENDING_SIGNALS; i++)
@@ -223,6 +243,10 @@ static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, b
 static int give_up(struct supervisor *supervisor, enum ending ending, struct error *error, bool *again)
 {
 	switch (ending) {
+	case STALLED:
+		*again = true;
+		supervisor->lanes = 1;
+		return 0;
 	case STUCK:
 		*again = true;
 		/* It may have gone on just before the signal came: then no call is to blame. */

@@ -5,6 +5,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ enum { BF_AREA = 0x800, BF_STEP = 0x100 };
 
 struct local_state emu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_t thread;
-static _Atomic bool running;
+static _Atomic unsigned int running; /* number of the thread that works, 0: none */
 static uint64_t busy_ns; /* when the device last had something to do */
 
 void emu_lock(void)
@@ -39,7 +40,7 @@ void emu_unlock(void)
 static void after_fork(void)
 {
 	pthread_mutex_init(&emu.lock, NULL);
-	atomic_store(&running, false);
+	atomic_store(&running, 0);
 	for (int i = 0; i < MAX_QPS; i++)
 		emu.qp[i] = NULL;
 	for (int i = 0; i < MAX_CTXS; i++)
@@ -414,35 +415,42 @@ static void rest(bool connected)
 
 static void *device_thread(void *arg)
 {
-	(void)arg;
+	unsigned int own = (unsigned int)(uintptr_t)arg;
+
 	prctl(PR_SET_NAME, "mlx5emu");
 	prctl(PR_SET_TIMERSLACK, 1);
 	/* programs poll without a pause; where that is allowed, the adapter goes before them */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), -19);
-	while (atomic_load(&running))
+	while (atomic_load(&running) == own)
 		rest(one_pass());
 	return NULL;
 }
 
-/* The program's signals are not for this thread. */
+/* With the lock held, as device_stop(). The program's signals are not for this thread. */
 void device_start(void)
 {
+	static unsigned int last;
 	sigset_t all, old;
 
-	if (atomic_exchange(&running, true))
+	if (atomic_load(&running))
 		return;
+	last = last == UINT_MAX ? 1 : last + 1;
+	atomic_store(&running, last);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&thread, NULL, device_thread, NULL))
-		atomic_store(&running, false);
+	if (pthread_create(&thread, NULL, device_thread, (void *)(uintptr_t)last))
+		atomic_store(&running, 0);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+/* The lock is given up meanwhile: another thread may open a device, which starts a thread of its own. */
 void device_stop(void)
 {
-	if (!atomic_exchange(&running, false))
+	pthread_t ending = thread;
+
+	if (!atomic_exchange(&running, 0))
 		return;
 	emu_unlock(); /* the thread may be waiting for it */
-	pthread_join(thread, NULL);
+	pthread_join(ending, NULL);
 	emu_lock();
 }

@@ -90,6 +90,10 @@ static int verbs(struct origin *origin, struct arena *arena, const char *device,
 	size_t now = __atomic_add_fetch(&scene->under_way, 1, __ATOMIC_SEQ_CST);
 	if (now > scene->most)
 		__atomic_store_n(&scene->most, now, __ATOMIC_SEQ_CST);
+	if (!strcmp(device, "needs_quiet"))
+		wait_for_company();
+	while (!strcmp(device, "needs_quiet") && __atomic_load_n(&scene->under_way, __ATOMIC_SEQ_CST) > 1)
+		nap();
 	if (!strncmp(device, "meets", 5) || !strcmp(device, "crashes"))
 		wait_for_company();
 	if (!strcmp(device, "crashes"))
@@ -244,6 +248,18 @@ static void the_one_that_crashes_is_named_and_not_its_neighbour(void **state)
 	assert_answered(2);
 }
 
+/* It waits for a lock that the other holds: made one after the other, it answers. */
+static void who_waits_for_the_one_that_blocks_is_not_named(void **state)
+{
+	(void)state;
+	static const char *const devices[] = { "needs_quiet", "blocks", "c", NULL };
+	struct worker_result result = play("", devices, 0);
+	assert_int_equal(result.losses.count, 1);
+	assert_lost(&result, 0, "blocks", 0);
+	assert_answered(0);
+	assert_answered(2);
+}
+
 static void two_that_block_are_both_named(void **state)
 {
 	(void)state;
@@ -300,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_more_is_handed_on_than_is_wanted, begin, end),
 		cmocka_unit_test_setup_teardown(the_one_that_blocks_is_named, begin, end),
 		cmocka_unit_test_setup_teardown(the_one_that_crashes_is_named_and_not_its_neighbour, begin, end),
+		cmocka_unit_test_setup_teardown(who_waits_for_the_one_that_blocks_is_not_named, begin, end),
 		cmocka_unit_test_setup_teardown(two_that_block_are_both_named, begin, end),
 		cmocka_unit_test_setup_teardown(a_list_that_blocks_is_no_fault_of_a_device, begin, end),
 		cmocka_unit_test_setup_teardown(a_list_that_crashes_is_no_fault_of_what_is_read_meanwhile, begin, end),
