@@ -136,11 +136,23 @@ static int query_port(struct ibv_context *context, struct arena *arena, uint8_t 
 	return 0;
 }
 
+/* Slots of the ports' tables: the kernel clears memory for as many entries as are asked for, used or not. */
+static size_t entries_wanted(const struct verbs_answer *answer)
+{
+	int64_t slots = 0;
+	list_each(port, &answer->ports)
+		slots += port->gid_table_length.value;
+	return slots > 0 && slots < GID_ENTRIES ? (size_t)slots : GID_ENTRIES;
+}
+
 static int query_gids(struct ibv_context *context, struct arena *arena, struct verbs_answer *answer)
 {
 	/* On the stack, 64 KiB: fresh pages for each device would cost more than the call. */
 	struct ibv_gid_entry entries[GID_ENTRIES];
-	ssize_t count = ibv_query_gid_table(context, entries, GID_ENTRIES, 0);
+	size_t wanted = entries_wanted(answer);
+	ssize_t count = ibv_query_gid_table(context, entries, wanted, 0);
+	if (count == -EINVAL && wanted < GID_ENTRIES) /* of a port that was not asked, or did not answer, too */
+		count = ibv_query_gid_table(context, entries, GID_ENTRIES, 0);
 	if (count < 0) {
 		answer->gid_error = num(-count);
 		return 0;
