@@ -21,13 +21,26 @@ struct num numa_memory_bytes(const char *meminfo)
 
 /* ---- packages ---- */
 
-/* Where the kernel does not list a package's CPUs, each CPU is asked; the list then grows by one. */
-static char *siblings_of(struct origin *origin, struct arena *arena, unsigned int cpu)
+/* NULL: the kernel does not list them. */
+static const char *siblings_of(struct origin *origin, struct arena *arena, unsigned int cpu)
 {
 	char *list = sysfs_text(origin, arena, CPUS "/cpu%u/topology/package_cpus_list", cpu);
 	if (!list) /* Linux before 5.3 */
 		list = sysfs_text(origin, arena, CPUS "/cpu%u/topology/core_siblings_list", cpu);
-	return list && *list ? list : arena_printf(arena, "%u", cpu);
+	return list && *list ? list : NULL;
+}
+
+/* The list with one CPU more that is behind all of it: 0-3 becomes 0-4. */
+static const char *with_cpu(struct arena *arena, const char *list, unsigned int cpu)
+{
+	if (!list)
+		return arena_printf(arena, "%u", cpu);
+	const char *comma = strrchr(list, ','), *last = comma ? comma + 1 : list;
+	unsigned int from, to;
+	int numbers = sscanf(last, "%u-%u", &from, &to);
+	if (numbers < 1 || (numbers == 2 ? to : from) + 1 != cpu)
+		return arena_printf(arena, "%s,%u", list, cpu);
+	return arena_printf(arena, "%.*s%u-%u", (int)(last - list), list, from, cpu);
 }
 
 static struct package *package_of_id(struct host *host, int64_t id)
@@ -46,8 +59,12 @@ static void add_to_package(struct origin *origin, struct host *host, unsigned in
 	struct num id = sysfs_number(origin, CPUS "/cpu%u/topology/physical_package_id", cpu);
 	/* -1: the architecture does not tell. */
 	struct package *package = id.known && id.value >= 0 ? package_of_id(host, id.value) : NULL;
-	const char *siblings = package ? siblings_of(origin, host->arena, cpu) : NULL;
-	if (siblings)
+	if (!package)
+		return;
+	const char *siblings = siblings_of(origin, host->arena, cpu);
+	if (!siblings)
+		package->cpus = with_cpu(host->arena, package->cpus, cpu);
+	else
 		package->cpus = package->cpus ? arena_printf(host->arena, "%s,%s", package->cpus, siblings) : siblings;
 }
 

@@ -45,6 +45,19 @@ done
 status_is 0 "without openat2" "$here/../deny-calls" openat2 "$RDMADIAG" topo -j --from "$dir/capture"
 is "$output" "$("$RDMADIAG" topo -j --from "$dir/capture")" "the same is read"
 # what only links tell: to which function a VF belongs
+# Linux before 5.3 lists the CPUs of a package in another file; where neither is there, the package of each CPU tells.
+"$here/../machines/make-snapshot" t21-nodes-cross-packages "$dir/packages" || exit 1
+"$here/../machines/make-snapshot" hgx-eight-gpus "$dir/gpus" || exit 1
+for machine in packages gpus; do
+	told=$("$RDMADIAG" topo -j --from "$dir/$machine")
+	for list in "$dir/$machine"/sys/devices/system/cpu/cpu*/topology/package_cpus_list; do
+		mv "$list" "${list%/*}/core_siblings_list"
+	done
+	is "$("$RDMADIAG" topo -j --from "$dir/$machine")" "$told" "$machine by the older list of each package's CPUs"
+	rm "$dir/$machine"/sys/devices/system/cpu/cpu*/topology/core_siblings_list
+	is "$("$RDMADIAG" topo -j --from "$dir/$machine")" "$told" "$machine without lists of each package's CPUs"
+done
+
 "$here/../machines/make-snapshot" t33-ib-vfs-without-guids "$dir/vfs" || exit 1
 tar -cf "$dir/vfs.tar" -C "$dir" vfs
 is "$("$RDMADIAG" topo -j --from "$dir/vfs.tar")" "$("$RDMADIAG" topo -j --from "$dir/vfs")" "links in an archive are whole"
