@@ -195,6 +195,13 @@ static void text_is_searched_in_every_notation(void **state)
 		else
 			hides(pseudonyms, WORDS_DISTINCT, names[i], names[i]);
 	}
+	/* The longest name that DNS has, and a few around it; what is longer is no host name. */
+	for (size_t length = 250; length <= 255; length++) {
+		char longest[256] = "";
+		memset(longest, 'a' + (int)(length - 250), length);
+		assert_int_equal(pseudonym_word_note(pseudonyms, longest, "host-"), 0);
+		hides(pseudonyms, WORDS_DISTINCT, longest, longest);
+	}
 	keeps(pseudonyms, "0000:17:00.0 0-31,64-95 12:34:56 100 Gb/sec (4X EDR) 5.10.0-26");
 	keeps(pseudonyms, "PCI_ID=15B3:101D PCI_SLOT_NAME=0000:17:00.0 MODALIAS=pci:v000015B3d0000101D");
 	pseudonyms_free(pseudonyms);
