@@ -23,15 +23,19 @@
 
 #define VERSION "Linux 6.1"
 
+/* Without configfs, what the entries tell of the device; an empty table, or types that cannot be read, tell nothing. */
 static enum gid_type default_type(const struct gid_port *port)
 {
 	const char *mode = port->table->cm_mode;
+	bool all_known = port->count > 0;
 	if (mode)
 		return strcmp(mode, "RoCE v2") ? GID_TYPE_ROCE_V1 : GID_TYPE_ROCE_V2;
-	for (uint32_t i = 0; i < port->count; i++)
+	for (uint32_t i = 0; i < port->count; i++) {
 		if (port->entries[i]->type == GID_TYPE_ROCE_V2)
 			return GID_TYPE_ROCE_V2;
-	return GID_TYPE_ROCE_V1;
+		all_known &= port->entries[i]->type != GID_TYPE_UNKNOWN;
+	}
+	return all_known ? GID_TYPE_ROCE_V1 : GID_TYPE_UNKNOWN;
 }
 
 /* IPv4 before routable IPv6 before link-local IPv6; the kernel takes no source that is tentative or that failed. */
@@ -94,13 +98,13 @@ static bool is_entry_of(
 {
 	uint8_t gid[16];
 	gid_from_address(address, gid);
-	return (!entry->type || entry->type == (int)type) && entry->link == netdev &&
+	return (!entry->type || !type || entry->type == (int)type) && entry->link == netdev &&
 	       !memcmp(entry->bytes, gid, sizeof(gid));
 }
 
 static void reject(struct arena *arena, struct gid_choice *choice, const struct gid_entry *entry, enum gid_type type)
 {
-	if (entry->type && entry->type != (int)type)
+	if (entry->type && type && entry->type != (int)type)
 		gid_reject(arena, choice, entry, "%s, the default mode is %s", gid_type_names[entry->type],
 		        gid_type_names[type]);
 	else if (entry->state == GID_STATE_FOREIGN_NETNS || entry->state == GID_STATE_STALE)
@@ -120,12 +124,16 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 	for (uint32_t i = 0; address && !found && i < port->count; i++)
 		if (is_entry_of(port->entries[i], netdev, address, type))
 			found = port->entries[i];
-	if (found)
+	if (found && type)
 		gid_take(arena, choice, found->index.value, "source address %s of %s, %s is %s (" VERSION ")",
 		        found->ip, netdev->name, where, gid_type_names[type]);
-	else if (address) /* of an empty table nothing tells what the default would be */
+	else if (found)
+		gid_take(arena, choice, found->index.value,
+		        "source address %s of %s, which type is the default is not known (" VERSION ")", found->ip,
+		        netdev->name);
+	else if (address)
 		gid_take_none(arena, choice, "no %s%sentry for the address of %s (" VERSION ")",
-		        port->count ? gid_type_names[type] : "", port->count ? " " : "", netdev->name);
+		        type ? gid_type_names[type] : "", type ? " " : "", netdev->name);
 	else
 		gid_take_none(arena, choice, "%s (" VERSION ")",
 		        port->host->addresses_unread ? "the addresses here are not known"

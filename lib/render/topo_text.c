@@ -197,8 +197,8 @@ static void print_functions(const struct host *host, const struct topo_text_opti
 {
 	list_each(device, &host->devices) {
 		if (device->function.kind == FUNCTION_PF && device->virtual_functions.value > 0)
-			fprintf(stream, "%s: %d virtual functions%s\n", device->name,
-			        (int)device->virtual_functions.value,
+			fprintf(stream, "%s: %d virtual function%s%s\n", device->name,
+			        (int)device->virtual_functions.value, plural(device->virtual_functions.value),
 			        options->virtual_functions ? "" : " (--vfs shows those with an RDMA device)");
 		if (device->roce_lag)
 			fprintf(stream, "%s: %s %s%s%s\n", device->name, lag_kind_name(device->roce_lag),

@@ -379,8 +379,9 @@ static void read_process(struct origin *origin, struct host *host)
 {
 	struct error error = { 0 };
 	int result = origin_process(origin, host->arena, &host->process, &error);
-	if (result && result != -ENOENT)
-		report_process(host, result, error.text);
+	if (result)
+		report_process(host, result,
+		        result == -ENOENT ? "the snapshot does not hold the process that made it" : error.text);
 }
 
 static int run(struct origin *origin, void *data, struct error *error)

@@ -272,13 +272,24 @@ static void read_rate(struct reading *reading)
 		        &reading->host->report, "rate_gbps", reading->subject, 0, "\"%s\" is no rate", port->rate_text);
 }
 
+static struct num read_lid(struct reading *reading, const char *file)
+{
+	const char *text = port_text(reading, file);
+	struct num lid = parse_num(text, 16);
+	if (!text)
+		sysfs_missing(reading->host, file, reading->subject, errno);
+	else if (!lid.known)
+		report_missing(&reading->host->report, file, reading->subject, 0, "\"%s\" is no LID", text);
+	return lid;
+}
+
 static void read_lids(struct reading *reading)
 {
 	struct port *port = reading->port;
 	if (port->lid.known || port->link_layer != LINK_LAYER_INFINIBAND)
 		return;
-	port->lid = parse_num(port_text(reading, "lid"), 16);
-	port->sm_lid = parse_num(port_text(reading, "sm_lid"), 16);
+	port->lid = read_lid(reading, "lid");
+	port->sm_lid = read_lid(reading, "sm_lid");
 }
 
 static void read_gid0(struct reading *reading)
@@ -347,6 +358,28 @@ static void look_again(struct origin *origin, struct host *host, struct rdma_dev
 			read_parent(origin, host, device);
 }
 
+/* Every port has these: a file that is not there leaves them unknown, unlike one of what a driver may lack. */
+static void tell_absent(struct host *host, const struct rdma_device *device, const struct port *port)
+{
+	bool infiniband = port->link_layer == LINK_LAYER_INFINIBAND;
+	const struct {
+		const char *what;
+		bool unknown;
+	} facts[] = {
+		{ "state", !port->state },
+		{ "physical_state", !port->physical_state },
+		{ "link_layer", !port->link_layer },
+		{ "rate_gbps", !port->rate_mbps.known },
+		{ "lid", infiniband && !port->lid.known },
+		{ "sm_lid", infiniband && !port->sm_lid.known },
+	};
+	char subject[PORT_LABEL_SIZE];
+	port_label(device->name, port->number, subject);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i].unknown)
+			report_missing(&host->report, facts[i].what, subject, -ENOENT, NULL);
+}
+
 void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_device *device, bool guids)
 {
 	origin_about(origin, device->name);
@@ -363,4 +396,6 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 	list_each(port, &device->ports)
 		complete_port(origin, host, device, port, guids);
 	look_again(origin, host, device);
+	for (uint32_t i = 0; !device->gone && i < device->ports.count; i++)
+		tell_absent(host, device, device->ports.items[i]);
 }
