@@ -394,7 +394,7 @@ static const struct field peer_report_fields[] = {
 	FIELD(NUMBER, struct peer_report, bytes, "payload of that"),
 	FIELD(NUMBER, struct peer_report, wc_status, "status of its completion, null: none came"),
 	FIELD(NUMBER, struct peer_report, vendor_err, "the vendor's code"),
-	FIELD(TEXT, struct peer_report, step, "step of its set-up that failed"),
+	FIELD(TEXT, struct peer_report, step, "step of its set-up that failed, or the post that refused that request"),
 	FIELD_AS(NUMBER, struct peer_report, error, "errno", "of that step"),
 	FIELD(TEXT, struct peer_report, text, "in its words"),
 };

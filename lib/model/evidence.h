@@ -270,7 +270,7 @@ struct peer_report {
 	struct num bytes;
 	struct num wc_status; /* unknown: it got no completion */
 	struct num vendor_err;
-	const char *step; /* of the set-up, where that failed */
+	const char *step; /* of the set-up, where that failed; with an opcode: post, which refused that request */
 	struct num error; /* "errno" */
 	const char *text;
 };

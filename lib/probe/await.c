@@ -37,10 +37,10 @@ static void note_failure(struct transfer *transfer, struct request *request, con
 	else
 		evidence->operations_failed.value++;
 	request_list(transfer, request);
-	if (!transfer->failed) {
+	if (!transfer->failed)
 		transfer->failed = request->operation;
+	if (!transfer->failed_ns)
 		transfer->failed_ns = now;
-	}
 }
 
 static void take_completion(struct transfer *transfer, struct request *request, const struct ibv_wc *wc)
@@ -186,7 +186,8 @@ static int poll_turn(struct transfer *transfer, struct wait *wait)
 
 static bool goes_on(const struct transfer *transfer, bool all)
 {
-	if (transfer->failed)
+	/* A request that post refused breaks no queue pair: those before it go their way. */
+	if (transfer->failed_ns)
 		return transfer->open && run_now(transfer->endpoint->run) - transfer->failed_ns < FLUSH_NS;
 	return all ? transfer->open : transfer->signaled_open;
 }

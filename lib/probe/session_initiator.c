@@ -269,8 +269,9 @@ static struct peer_report report_of(struct initiator *initiator, const struct er
 {
 	const struct evidence *evidence = run_evidence(initiator->run);
 	const struct operation *last = transfer_last(&initiator->transfer);
-	if (last && !num_is(last->post_errno, 0))
+	if (last && !last->post_errno.known)
 		last = NULL;
+	bool refused = last && last->post_errno.value;
 	struct peer_report report = { .posted = num(initiator->transfer.posted),
 		.completed = evidence->operations_completed };
 	if (last) {
@@ -278,6 +279,10 @@ static struct peer_report report_of(struct initiator *initiator, const struct er
 		report.bytes = last->bytes;
 		report.wc_status = last->wc_status;
 		report.vendor_err = last->vendor_err;
+	}
+	if (refused) {
+		report.step = "ibv_post_send";
+		report.error = last->post_errno;
 	}
 	if (error->code && !last) {
 		report.step = failed_step(evidence);

@@ -46,7 +46,7 @@ struct transfer {
 	struct post_chain chain;
 	struct span spans[LAYOUT_SERIES_LIMIT]; /* of each size */
 	struct operation *failed;               /* the first that came to a bad end */
-	int64_t failed_ns;
+	int64_t failed_ns;                      /* when the first completion with an error was taken */
 	uint32_t listed_after_failure;
 	bool armed[CQS_LIMIT]; /* by event: armed, and no event since */
 	bool confirmed;        /* the observer saw a request of ours */

@@ -225,6 +225,9 @@ bool rule_caller_stalled(struct judge *judge);
 bool is_longer(const struct operation *operation, struct num limit);
 /* The request is longer than `limit`, a limit of `whose`; false: it is not, or nobody knows. */
 bool tell_too_long(struct judge *judge, const struct operation *operation, struct num limit, const char *whose);
+
+/* Those that may have made post refuse a request with this errno, seen from the end that posted. */
+layer_set layers_of_refusal(int64_t error);
 void tell_failed(struct judge *judge, const struct operation *operation);
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);

@@ -21,6 +21,15 @@ bool tell_too_long(struct judge *judge, const struct operation *operation, struc
 	return true;
 }
 
+layer_set layers_of_refusal(int64_t error)
+{
+	/* A device may have been taken away on purpose. */
+	if (error == ENODEV || error == EIO)
+		return L(DEVICE) | L(KERNEL) | L(PLATFORM) | (error == ENODEV ? L(CONFIGURATION) : 0);
+	const struct errno_explanation *known = explain_errno("ibv_post_send", error);
+	return known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
+}
+
 bool rule_refused(struct judge *judge)
 {
 	const struct operation *refused = judge->refused;
@@ -42,13 +51,8 @@ bool rule_refused(struct judge *judge)
 	if (refused->is_inline == FLAG_YES &&
 	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
-	/* A device may have been taken away on purpose. */
-	if (error == ENODEV || error == EIO)
-		return undetermined(judge, OUTCOME_FAILED,
-		        L(DEVICE) | L(KERNEL) | L(PLATFORM) | (error == ENODEV ? L(CONFIGURATION) : 0) |
-		                (too_long ? L(APPLICATION) : 0));
-	layer_set base = known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
-	return undetermined(judge, OUTCOME_FAILED, base);
+	bool gone = error == ENODEV || error == EIO;
+	return undetermined(judge, OUTCOME_FAILED, layers_of_refusal(error) | (gone && too_long ? L(APPLICATION) : 0));
 }
 
 /* ---- completion queue overrun ---- */

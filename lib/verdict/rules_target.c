@@ -104,6 +104,30 @@ static bool judge_peer_setup(struct judge *judge, const struct peer_report *repo
 	                               : undetermined(judge, OUTCOME_NOT_RUN, set);
 }
 
+/* What is in its queue may wait for this side; then the queue is full for that reason. */
+static bool judge_peer_refusal(struct judge *judge, const struct peer_report *report)
+{
+	const char *request = request_words(judge, report->opcode, report->bytes),
+	           *reason = strerror((int)report->error.value);
+	const struct errno_explanation *known = explain_errno("ibv_post_send", report->error.value);
+	because(judge, "the peer says that posting its %s failed: %s (errno %" PRId64 ")", request, reason,
+	        report->error.value);
+	if (known)
+		because(judge, "%s", known->text.meaning);
+	next_step(judge, "read the peer's own document: it has the operation with all of its stages");
+	summarize(judge, "the peer's request was refused when it was posted: %s", reason);
+	layer_set set = layers_of_refusal(report->error.value);
+	bool waits = report->posted.known && report->completed.known && report->completed.value < report->posted.value;
+	if (waits) {
+		because(judge, "%" PRId64 " of the %" PRId64 " requests before it had succeeded",
+		        report->completed.value, report->posted.value);
+		tell_arrivals(judge);
+		set |= WHOLE_PATH | L(APPLICATION);
+	}
+	return undetermined(
+	        judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)) | (waits ? broken_here(judge) : 0));
+}
+
 static bool judge_peer_operation(struct judge *judge, const struct peer_report *report)
 {
 	const char *request = request_words(judge, report->opcode, report->bytes);
@@ -139,8 +163,8 @@ bool rule_reported(struct judge *judge)
 	/* Its own steps come first: the peer's trouble may be the consequence. */
 	if (!report || judge->evidence->local.role != ROLE_TARGET || judge->step.name || judge->posted)
 		return false;
-	if (report->error.known && report->error.value && !report->opcode)
-		return judge_peer_setup(judge, report);
+	if (report->error.known && report->error.value)
+		return report->opcode ? judge_peer_refusal(judge, report) : judge_peer_setup(judge, report);
 	bool failed = report->wc_status.known && report->wc_status.value;
 	bool stalled = report->opcode && !report->wc_status.known && report->posted.known && report->posted.value > 0;
 	return (failed || stalled) && judge_peer_operation(judge, report);

@@ -96,6 +96,8 @@ class Result:
             return problem
         if self.verdict["outcome"] == "ok":
             return self.wrong_success()
+        if not self.guilty and "--drill" in self.arguments:
+            return None if "application" in self.named else "a drill is the program's own mistake, and that is not named"
         if not self.guilty:
             # under valgrind it is late, and that is no mistake
             late = wrapper and self.verdict["outcome"] == "degraded"

@@ -39,6 +39,18 @@ status=$? python3 "$here/../guest/holds.py" probe \
 	>>"$scratch/out" 2>&1
 ok $? "drill mtu: it is the target that was given a smaller path MTU" "$scratch/out"
 
+# What a full queue took is no part of the failure: it is waited for as long as ever, though a second may have gone by.
+"$run" --fault late-cqe:300ms "$RDMADIAG" probe -j --drill sq-full --timeout 5000 >"$document" 2>"$scratch/out"
+status=$? python3 "$here/../guest/holds.py" probe \
+	"e['operations_completed'] == 16 and [x['wc_status'] for x in o[:17]] == [0] * 16 + [None] and v['confidence'] == 'confirmed'" \
+	"$document" >>"$scratch/out" 2>&1
+ok $? "a full send queue: what it took is waited for" "$scratch/out"
+"$run" --fault no-cqe "$RDMADIAG" probe -j --drill sq-full --timeout 500 >"$document" 2>"$scratch/out"
+status=$? python3 "$here/../guest/holds.py" probe \
+	"e['operations_completed'] == 0 and v['layer'] == 'undetermined' and 'does not complete' in v['summary']" "$document" \
+	>>"$scratch/out" 2>&1
+ok $? "a full send queue that nothing leaves: what is in it is the question" "$scratch/out"
+
 "$run" "$RDMADIAG" probe -j --count 300 --size 64,5000 >"$document" 2>"$scratch/out"
 python3 - "$document" >>"$scratch/out" 2>&1 <<'END'
 import json, sys

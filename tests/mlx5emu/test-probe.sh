@@ -184,6 +184,9 @@ for op in write write-imm send read; do
 done
 peers "corrupt at the target: the listener says so too" corrupt "" "--fault corrupt:target" "" \
 	listener:verdict.outcome=corrupt listener:verdict.confidence=none listener:evidence.payloads.0.right=0
+peers "more is posted than the send queue holds: the listener is told" failed "" "" "--drill sq-full" verdict.layer=application \
+	listener:verdict.outcome=failed listener:evidence.peer_report.step=ibv_post_send listener:evidence.peer_report.errno=12 \
+	listener:evidence.peer_report.completed=16
 peers "kernels with write commands only" ok "--abi write" "--abi write" ""
 peers "over InfiniBand by LID" ok "--device mlx5_0:link=ib" "--device mlx5_1:link=ib" "" evidence.local.transport=infiniband \
 	evidence.local.gid_index=null evidence.local.lid=6 evidence.local.link_layer=InfiniBand
