@@ -25,11 +25,12 @@ struct scene {
 	const char *list; /* "": it is listed; else what happens to the list, as the names of devices */
 	struct verbs_call calls[MANY];
 	size_t count;
-	size_t answered;  /* calls handed on, in their order */
-	size_t stop_at;   /* the answer after which no more are wanted; 0: none */
-	size_t under_way; /* calls at this moment */
-	size_t most;      /* most of them, of any worker */
-	bool crash_beside_file, reading, crashed;
+	size_t answered;          /* calls handed on, in their order */
+	size_t stop_at;           /* the answer after which no more are wanted; 0: none */
+	_Atomic size_t under_way; /* calls at this moment */
+	_Atomic size_t most;      /* most of them, of any worker */
+	bool crash_beside_file;
+	_Atomic bool reading, crashed;
 };
 
 static struct scene *scene;
@@ -39,15 +40,9 @@ static void nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-static void wait_for(const bool *what)
-{
-	while (!__atomic_load_n(what, __ATOMIC_SEQ_CST))
-		nap();
-}
-
 static void wait_for_company(void)
 {
-	while (__atomic_load_n(&scene->most, __ATOMIC_SEQ_CST) < 2)
+	while (scene->most < 2)
 		nap();
 }
 
@@ -74,8 +69,8 @@ static void crash(void)
 static int list_verbs(struct origin *origin)
 {
 	(void)origin;
-	if (scene->crash_beside_file)
-		wait_for(&scene->reading);
+	while (scene->crash_beside_file && !scene->reading)
+		nap();
 	if (!strcmp(scene->list, "crashes"))
 		crash();
 	if (!strcmp(scene->list, "blocks"))
@@ -87,12 +82,12 @@ static int verbs(struct origin *origin, struct arena *arena, const char *device,
         struct verbs_answer *answer, struct error *error)
 {
 	(void)origin, (void)arena, (void)question, (void)error;
-	size_t now = __atomic_add_fetch(&scene->under_way, 1, __ATOMIC_SEQ_CST);
+	size_t now = ++scene->under_way;
 	if (now > scene->most)
-		__atomic_store_n(&scene->most, now, __ATOMIC_SEQ_CST);
+		scene->most = now;
 	if (!strcmp(device, "needs_quiet"))
 		wait_for_company();
-	while (!strcmp(device, "needs_quiet") && __atomic_load_n(&scene->under_way, __ATOMIC_SEQ_CST) > 1)
+	while (!strcmp(device, "needs_quiet") && scene->under_way > 1)
 		nap();
 	if (!strncmp(device, "meets", 5) || !strcmp(device, "crashes"))
 		wait_for_company();
@@ -103,14 +98,14 @@ static int verbs(struct origin *origin, struct arena *arena, const char *device,
 	if (!strncmp(device, "blocks", 6))
 		block();
 	answer->port_count = num(1);
-	__atomic_sub_fetch(&scene->under_way, 1, __ATOMIC_SEQ_CST);
+	scene->under_way--;
 	return 0;
 }
 
 static ssize_t read_file(struct origin *origin, const char *path, char *buffer, size_t size)
 {
 	(void)origin, (void)path, (void)size;
-	__atomic_store_n(&scene->reading, true, __ATOMIC_SEQ_CST);
+	scene->reading = true;
 	if (scene->crash_beside_file)
 		linger();
 	buffer[0] = '1';
