@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices by the names that people give: their own, or those of netdevs that reach them. */
+#include "source/collect.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int collect_unknown_device(const struct host *host, const char *name, struct error *error)
+{
+	char known[200] = "";
+	list_each(device, &host->devices) {
+		size_t used = strlen(known);
+		if (used + strlen(device->name) + 8 > sizeof(known)) {
+			snprintf(known + used, sizeof(known) - used, ", …");
+			break;
+		}
+		snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", device->name);
+	}
+	if (host_netdev_called(host, name))
+		return error_say(error, -ENODEV, "no RDMA device%s reaches the netdev %s; there are: %s",
+		        host->rdma_netns_mode == NETNS_EXCLUSIVE ? " of this namespace (rdma netns mode exclusive)"
+		                                                 : "",
+		        name, known);
+	return error_say(error, -ENODEV, "no RDMA device or netdev of one is called '%s'; there are: %s", name, known);
+}
+
+static const char *netdev_name(const struct host *host, const char *name)
+{
+	const struct netdev *netdev = host_netdev_called(host, name);
+	return netdev ? netdev->name : name;
+}
+
+struct rdma_device *collect_find_device(const struct host *host, const char *name)
+{
+	struct rdma_device *device = host_device(host, name);
+	if (device)
+		return device;
+	name = netdev_name(host, name);
+	struct rdma_device *related = NULL;
+	list_each(candidate, &host->devices)
+		list_each(port, &candidate->ports)
+			list_each(netdev, &port->netdevs) {
+				if (strcmp(netdev->name, name))
+					continue;
+				if (netdev->relation == RELATION_PORT)
+					return candidate;
+				if (!related)
+					related = candidate;
+			}
+	return related;
+}
+
+static bool reaches(const struct rdma_device *device, const char *name)
+{
+	list_each(port, &device->ports)
+		list_each(netdev, &port->netdevs)
+			if (!strcmp(netdev->name, name))
+				return true;
+	return false;
+}
+
+int collect_unknown_port(
+        const struct rdma_device *device, const char *name, int64_t port, int code, struct error *error)
+{
+	uint32_t count = device ? device->ports.count : 0;
+	if (!count)
+		return error_say(error, code, "%s has no port %" PRId64, name, port);
+	int64_t first = device->ports.items[0]->number.value, last = device->ports.items[count - 1]->number.value;
+	char begin[32] = "";
+	if (count > 1)
+		snprintf(begin, sizeof(begin), "%" PRId64 " to ", first);
+	return error_say(error, code, "%s has no port %" PRId64 ", only %s%" PRId64, name, port, begin, last);
+}
+
+int collect_find_devices(const struct host *host, const char *name, struct device_list *found)
+{
+	*found = (struct device_list){ 0 };
+	struct rdma_device *named = host_device(host, name);
+	if (named)
+		return list_add_existing(host->arena, found, named);
+	int result = 0;
+	name = netdev_name(host, name);
+	for (uint32_t i = 0; !result && i < host->devices.count; i++)
+		if (reaches(host->devices.items[i], name))
+			result = list_add_existing(host->arena, found, host->devices.items[i]);
+	return result;
+}
