@@ -2,14 +2,12 @@
 /*
  * Reads the GID tables of a host's ports, without an opinion on the entries (that is judge.h).
  *
- * Two ways lead to the same table:
+ * Two ways lead to the same table. Verbs: the device is opened and asked with one ioctl (UVERBS_METHOD_QUERY_GID_TABLE)
+ * for all used entries of all its ports, however large the tables are. Sysfs: ports/N/gids/I for every slot, and
+ * gid_attrs/{types,ndevs}/I for those that hold a GID.
  *
- *	verbs   the device is opened and asked with one ioctl (UVERBS_METHOD_QUERY_GID_TABLE) for all used entries of
- *all its ports, however large the tables are sysfs   ports/N/gids/I for every slot, and gid_attrs/{types,ndevs}/I for
- *those that hold a GID
- *
- * Verbs is asked first, sysfs where the device cannot be opened, the kernel or the library lacks the ioctl
- *(kernel 5.10, rdma-core 33), or more than 2047 entries are used (see source/verbs.c). See read.c for what each costs.
+ * Verbs is asked first; sysfs where the device cannot be opened, the kernel or the library lacks the ioctl
+ * (kernel 5.10, rdma-core 33), or more than 2047 entries are used (see source/verbs.c). See read.c for what each costs.
  */
 #ifndef RDMADIAG_GID_READ_H
 #define RDMADIAG_GID_READ_H
