@@ -8,27 +8,11 @@
 #include "base/file.h"
 #include "render/places.h"
 #include "render/svg.h"
+#include "render/topo_svg_sizes.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
-enum {
-	COLUMN = 156,  /* of a function, its gap included */
-	GAP = 10,      /* between columns */
-	BRIDGE = 24,   /* height of a bridge */
-	WIRE = 30,     /* length of a link */
-	FUNCTION = 56, /* height of a function */
-	PORT = 40,     /* of an RDMA port, and of a netdev */
-	PAD = 14,      /* inside a frame */
-	HEADER = 28,   /* of a package */
-	NODE_HEADER = 44,
-	MARGIN = 18, /* around everything */
-	NODE_LEAST = 240,
-	ROW_WIDTH = 1900, /* packages that are wider together stand in rows */
-	BOND = 46,
-	BOND_WIDTH = 300,
-};
 
 /* Readable on light and on dark pages alike: the drawing brings its own ground. */
 static const struct svg_style ground = { "#fbfcfe", "#d5dce5", 1, 12 },
@@ -53,126 +37,6 @@ struct drawing {
 	uint32_t bond_count;
 	const struct port_netdev *bonds[64];
 };
-
-/* ---- sizes ---- */
-
-static double width_of(const struct place *place)
-{
-	double sum = 0;
-	if (place->kind == PLACE_FUNCTION)
-		return COLUMN;
-	list_each(child, &place->children)
-		sum += width_of(child);
-	return sum;
-}
-
-/* Bridges above the functions, at most. A switch's downstream ports are not drawn: the links leave the switch. */
-static bool is_drawn(const struct place *place)
-{
-	return place->kind == PLACE_BRIDGE && place->hop->kind != PCI_SWITCH_DOWNSTREAM;
-}
-
-static int depth_of(const struct place *place)
-{
-	int deepest = 0;
-	list_each(child, &place->children) {
-		int depth = depth_of(child) + is_drawn(child);
-		deepest = depth > deepest ? depth : deepest;
-	}
-	return deepest;
-}
-
-/* A port, and its netdev where there is one. */
-static double port_height(const struct place_port *port)
-{
-	return PORT + GAP + (port->netdev ? PORT + GAP : 0);
-}
-
-static double ports_on(const struct drawing *drawing, const struct pci_function *function)
-{
-	struct place_ports ports;
-	double sum = 0;
-	if (!place_ports(drawing->host, function, &ports))
-		for (uint32_t i = 0; i < ports.count; i++)
-			sum += port_height(&ports.items[i]);
-	place_ports_free(&ports);
-	return sum;
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static double ports_height(const struct drawing *drawing, const struct place *place)
-{
-	if (place->kind == PLACE_FUNCTION)
-		return ports_on(drawing, place->function);
-	double highest = 0;
-	list_each(child, &place->children)
-		highest = larger(highest, ports_height(drawing, child));
-	return highest;
-}
-
-static bool has_functions(const struct place *place)
-{
-	return place->children.count > 0;
-}
-
-static double node_width(const struct place *node)
-{
-	return larger(width_of(node) + 2 * PAD - GAP, NODE_LEAST);
-}
-
-static double package_width(const struct place *package)
-{
-	double sum = 0;
-	list_each(node, &package->children)
-		if (has_functions(node))
-			sum += node_width(node) + PAD;
-	return larger(sum, NODE_LEAST + PAD) + PAD;
-}
-
-static double functions_top(const struct place *package)
-{
-	int depth = 0;
-	list_each(node, &package->children)
-		depth = depth_of(node) > depth ? depth_of(node) : depth;
-	return NODE_HEADER + (double)depth * (BRIDGE + WIRE) + 6;
-}
-
-static double node_height(const struct drawing *drawing, const struct place *package)
-{
-	return functions_top(package) + FUNCTION + ports_height(drawing, package) + PAD;
-}
-
-/* Lines for nodes on which no function sits: memory alone, most often. */
-static uint32_t bare_nodes(const struct place *package)
-{
-	uint32_t count = 0;
-	list_each(node, &package->children)
-		count += !has_functions(node);
-	return count;
-}
-
-enum { BARE_LINE = 17, BARE_LIMIT = 6 };
-
-static double bare_height(const struct place *package)
-{
-	uint32_t lines = bare_nodes(package);
-	return (lines > BARE_LIMIT ? BARE_LIMIT : lines) * BARE_LINE;
-}
-
-static bool has_columns(const struct place *package)
-{
-	return bare_nodes(package) < package->children.count;
-}
-
-static double package_height(const struct drawing *drawing, const struct place *package)
-{
-	double nodes = has_columns(package) ? node_height(drawing, package) + PAD : 0;
-	return HEADER + nodes + bare_height(package) + (bare_nodes(package) ? PAD / 2.0 : 0);
-}
 
 /* ---- links ---- */
 
@@ -286,7 +150,7 @@ static void draw_function(const struct drawing *drawing, const struct place *pla
 	if (!place_ports(drawing->host, function, &ports))
 		for (uint32_t i = 0; i < ports.count; i++) {
 			draw_port(drawing, &ports.items[i], x, y);
-			y += port_height(&ports.items[i]);
+			y += topo_port_height(&ports.items[i]);
 		}
 	place_ports_free(&ports);
 }
@@ -324,11 +188,11 @@ static void draw_children(const struct drawing *drawing, const struct place *par
         double x, double from, double y, double bottom)
 {
 	list_each(child, &parent->children) {
-		double width = width_of(child) - GAP, middle = x + width / 2;
+		double width = topo_place_width(child) - GAP, middle = x + width / 2;
 		if (child->kind == PLACE_FUNCTION) {
 			draw_link(drawing, child, above, middle, from, bottom);
 			draw_function(drawing, child, x, bottom);
-		} else if (is_drawn(child)) {
+		} else if (topo_is_drawn(child)) {
 			draw_link(drawing, child, above, middle, from, y);
 			draw_bridge(drawing, child, x, y, width);
 			draw_children(drawing, child, child->hop, x, y + BRIDGE, y + BRIDGE + WIRE, bottom);
@@ -376,7 +240,7 @@ static void draw_node(
         const struct drawing *drawing, const struct place *node, double x, double y, double height, double bottom)
 {
 	char text[200];
-	double width = node_width(node);
+	double width = topo_node_width(node);
 	svg_box(drawing->file, x, y, width, height, &node_style);
 	node_name(node->node, text, sizeof(text));
 	svg_text(drawing->file, x + PAD, y + 18, width - 2 * PAD, &frame_font, text);
@@ -396,9 +260,9 @@ static void bare_line(const struct numa_node *node, char *text, size_t size)
 static void draw_bare(const struct drawing *drawing, const struct place *package, double x, double y, double width)
 {
 	char text[200];
-	uint32_t count = 0, all = bare_nodes(package);
+	uint32_t count = 0, all = topo_bare_nodes(package);
 	list_each(node, &package->children) {
-		if (has_functions(node))
+		if (topo_has_functions(node))
 			continue;
 		if (++count == BARE_LIMIT && all > BARE_LIMIT)
 			snprintf(text, sizeof(text), "and %u nodes more", all - BARE_LIMIT + 1);
@@ -414,7 +278,7 @@ static void draw_package(
         const struct drawing *drawing, const struct place *package, double x, double y, double width, double height)
 {
 	char text[80];
-	double inner = node_height(drawing, package), top = functions_top(package), at = x + PAD;
+	double inner = topo_node_height(drawing->host, package), top = topo_functions_top(package), at = x + PAD;
 	svg_box(drawing->file, x, y, width, height, &package_style);
 	if (package->id.known)
 		snprintf(text, sizeof(text), "Package %d", (int)package->id.value);
@@ -422,11 +286,11 @@ static void draw_package(
 		snprintf(text, sizeof(text), "Package unknown");
 	svg_text(drawing->file, x + PAD, y + 19, 0, &frame_font, text);
 	list_each(node, &package->children)
-		if (has_functions(node)) {
+		if (topo_has_functions(node)) {
 			draw_node(drawing, node, at, y + HEADER, inner, top);
-			at += node_width(node) + PAD;
+			at += topo_node_width(node) + PAD;
 		}
-	draw_bare(drawing, package, x, y + HEADER + (has_columns(package) ? inner + PAD / 2.0 : 0), width);
+	draw_bare(drawing, package, x, y + HEADER + (topo_has_columns(package) ? inner + PAD / 2.0 : 0), width);
 }
 
 /* ---- bonds ---- */
@@ -480,11 +344,11 @@ static uint32_t row_of(const struct drawing *drawing, const struct place *root, 
 	uint32_t count = 0;
 	*row = (struct row){ 0 };
 	for (uint32_t i = first; i < root->children.count; i++) {
-		double width = package_width(root->children.items[i]) + (count ? PAD : 0);
+		double width = topo_package_width(root->children.items[i]) + (count ? PAD : 0);
 		if (count && row->width + width > ROW_WIDTH)
 			break;
 		row->width += width;
-		row->height = larger(row->height, package_height(drawing, root->children.items[i]));
+		row->height = larger(row->height, topo_package_height(drawing->host, root->children.items[i]));
 		count++;
 	}
 	return count;
@@ -534,7 +398,7 @@ static void draw(const struct drawing *drawing, const struct place *root)
 		double x = MARGIN;
 		count = row_of(drawing, root, i, &row);
 		for (uint32_t j = i; j < i + count; j++) {
-			double own = package_width(root->children.items[j]);
+			double own = topo_package_width(root->children.items[j]);
 			draw_package(drawing, root->children.items[j], x, y, own, row.height);
 			x += own + PAD;
 		}
