@@ -302,6 +302,35 @@ static void a_rule_by_source_leads_there(void **state)
 	assert_reason(&n, "mgmt0, which is no netdev of an RDMA device");
 }
 
+/* ECMP: the kernel answers with one path, and the route has more; an entry is bound to the netdev of one. */
+static void other_paths_of_the_route_are_told(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t count;
+		const char *told;
+	} cases[] = { { 0, NULL }, { 1, NULL }, { 2, "; also paths through mgmt0" },
+		{ 3, "; also paths through mgmt0, eth2" } };
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct network n = network_to("203.0.113.9");
+		const struct netdev *ways[] = { n.eth0, n.mgmt0,
+			add_netdev(&n.f, "eth2", LINK_ETHERNET, "02:00:5e:10:00:03", "203.0.113.1/25") };
+		n.path.route.hop.oif = n.eth0->ifindex;
+		for (uint32_t k = 0; k < cases[i].count; k++) {
+			struct gid_hop *hop = list_add(n.f.host->arena, &n.path.fib.hops);
+			hop->oif = ways[k]->ifindex;
+		}
+		const struct gid_route *route = answer(&n);
+		assert_true(num_is(route->index, 1));
+		const char *told = strstr(route->reason, "; also paths");
+		if (cases[i].told)
+			assert_string_equal(told, cases[i].told);
+		else
+			assert_null(told);
+		fixture_free(&n.f);
+	}
+}
+
 static void discarding_routes_are_told_apart(void **state)
 {
 	(void)state;
@@ -483,6 +512,7 @@ int main(void)
 		cmocka_unit_test(addresses_are_read),
 		cmocka_unit_test(a_route_finds_its_entry),
 		cmocka_unit_test(a_rule_by_source_leads_there),
+		cmocka_unit_test(other_paths_of_the_route_are_told),
 		cmocka_unit_test(discarding_routes_are_told_apart),
 		cmocka_unit_test(what_was_not_asked_is_unknown),
 		cmocka_unit_test(some_addresses_are_no_peers),
