@@ -79,12 +79,15 @@ static enum flag as_flag(struct num value)
 	return value.known ? flag(value.value) : FLAG_UNKNOWN;
 }
 
+/* 0, a negative errno, or CUDA's error, which is positive: then nothing is known of the device. */
 static int query_device(const struct library *library, struct arena *arena, int ordinal, struct cuda_answer *answer)
 {
 	char text[128] = "";
-	int device;
-	if (library->device_get(&device, ordinal) || library->device_address(text, sizeof(text), device))
-		return 0;
+	int device, code = library->device_get(&device, ordinal);
+	if (!code)
+		code = library->device_address(text, sizeof(text), device);
+	if (code)
+		return code;
 	struct gpu_facts *gpu = list_add(arena, &answer->gpus);
 	if (!gpu)
 		return -ENOMEM;
@@ -115,9 +118,13 @@ int cuda_query(struct arena *arena, struct cuda_answer *answer, struct error *er
 	code = library.device_count(&count);
 	if (code)
 		return error_say(error, -EIO, "cuDeviceGetCount: error %d of CUDA", code);
-	for (int i = 0; i < count && !result; i++)
+	for (int i = 0; i < count && result >= 0; i++) {
 		result = query_device(&library, arena, i, answer);
-	return result;
+		if (result > 0)
+			error_say(error, -EIO, "device %d of CUDA does not tell its PCI address: error %d of CUDA", i,
+			        result);
+	}
+	return result < 0 ? result : error->code;
 }
 
 /* ---- into the model ---- */

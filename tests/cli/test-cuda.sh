@@ -40,6 +40,9 @@ like "$(LD_LIBRARY_PATH=$work/lib "$RDMADIAG" topo --cuda)" "no flush needed" "t
 
 LD_LIBRARY_PATH=$work/lib CUDA_STAND_IN=init topo --cuda
 holds "CUDA's own error" "'100' in missing('gpu', 'host')['reason']"
+LD_LIBRARY_PATH=$work/lib CUDA_STAND_IN=address topo --cuda
+holds "a device that does not tell where it is: a reason" "'device 2 ' in missing('gpu', 'host')['reason'] and $(gpu GPU1) is None"
+holds "and what is known of the others" "$(gpu GPU0)['name'] == 'Stand-in 1' and $(gpu GPU2)['rdma_supported'] is False"
 
 # a snapshot has the answer where it was wanted
 export LD_LIBRARY_PATH=$work/lib
@@ -51,6 +54,8 @@ status_is 0 "a report with it" "$RDMADIAG" report --cuda -o "$work/with.tar"
 is "$(env -u LD_LIBRARY_PATH "$RDMADIAG" topo --cuda --from "$work/again.tar")" "$live" "and a report of it too"
 CUDA_STAND_IN=init "$RDMADIAG" capture --cuda "$work/failed" >/dev/null
 is "$(env -u LD_LIBRARY_PATH "$RDMADIAG" topo --cuda --from "$work/failed")" "$(CUDA_STAND_IN=init "$RDMADIAG" topo --cuda)" "CUDA's own error is replayed"
+CUDA_STAND_IN=address "$RDMADIAG" capture --cuda "$work/part" >/dev/null
+is "$(env -u LD_LIBRARY_PATH "$RDMADIAG" topo --cuda --from "$work/part")" "$(CUDA_STAND_IN=address "$RDMADIAG" topo --cuda)" "an answer in part is replayed"
 unset LD_LIBRARY_PATH
 
 # never unasked

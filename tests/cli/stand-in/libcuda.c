@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stands in for libcuda.so.1: five devices of the machine hgx-eight-gpus, each with another answer. CUDA_STAND_IN=init:
- * cuInit fails as it does without a device.
+ * cuInit fails as it does without a device; CUDA_STAND_IN=address: the third device does not tell where it is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +52,9 @@ int cuDeviceGetName(char *name, int length, int device)
 
 int cuDeviceGetPCIBusId(char *text, int length, int device)
 {
+	const char *how = getenv("CUDA_STAND_IN");
+	if (how && !strcmp(how, "address") && device == 2)
+		return INVALID_VALUE;
 	snprintf(text, (size_t)length, "%s", devices[device].address);
 	return SUCCESS;
 }
