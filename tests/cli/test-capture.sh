@@ -59,6 +59,10 @@ for machine in packages gpus; do
 done
 
 "$here/../machines/make-snapshot" t33-ib-vfs-without-guids "$dir/vfs" || exit 1
+for told in 0:7 9:9; do # VFs are being made or taken away: those that are there count, and those that are announced
+	echo ${told%:*} >"$(find "$dir/vfs" -name sriov_numvfs)"
+	like "$("$RDMADIAG" topo -j --from "$dir/vfs")" "\"virtual_functions\":${told#*:}," "seven VFs, and sriov_numvfs ${told%:*}"
+done
 tar -cf "$dir/vfs.tar" -C "$dir" vfs
 is "$("$RDMADIAG" topo -j --from "$dir/vfs.tar")" "$("$RDMADIAG" topo -j --from "$dir/vfs")" "links in an archive are whole"
 (cd "$dir" && tar -caf one.tar.gz capture)

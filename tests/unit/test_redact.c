@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 
+#include "gid/address.h"
 #include "report/pseudonym.h"
 #include "report/redact_netlink.h"
 #include "report/redact_pci.h"
@@ -85,12 +86,30 @@ static void kinds_of_addresses_stay(void **state)
 		assert_false(public[0] == 172 && (public[1] & 0xf0) == 16);
 	}
 	static const char *const kept[] = { "::", "::1", "ff02::1", "0.0.0.0", "127.0.0.1", "224.0.0.1",
-		"255.255.255.255" };
+		"239.255.255.250", "255.255.255.255", "00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "01:80:c2:00:00:0e",
+		"01:00:5e:00:00:16", "33:33:00:00:00:fb" };
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		size_t length;
 		char *text = redact_text(pseudonyms, WORDS_ALL, kept[i], strlen(kept[i]), &length);
 		assert_string_equal(text, kept[i]);
 		free(text);
+	}
+	pseudonyms_free(pseudonyms);
+}
+
+static void scopes_of_addresses_stay(void **state)
+{
+	(void)state;
+	static const char *const addresses[] = { "10.1.2.3", "100.64.5.6", "100.127.255.1", "100.63.1.1", "169.254.7.8",
+		"192.168.9.1", "192.0.2.1", "223.255.255.1", "fd00::5", "fe80::5", "2001:db8::5" };
+	struct pseudonyms *pseudonyms = fresh();
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		uint8_t before[16], after[16];
+		assert_int_equal(gid_parse_ip(addresses[i], before), 0);
+		memcpy(after, before, 16);
+		pseudonym_ipv6(pseudonyms, after);
+		assert_memory_not_equal(after, before, 16);
+		assert_int_equal(gid_scope_of(after), gid_scope_of(before));
 	}
 	pseudonyms_free(pseudonyms);
 }
@@ -394,6 +413,7 @@ int main(void)
 		cmocka_unit_test(the_hash_is_that_of_the_paper),
 		cmocka_unit_test(prefixes_stay_as_long_as_they_are),
 		cmocka_unit_test(kinds_of_addresses_stay),
+		cmocka_unit_test(scopes_of_addresses_stay),
 		cmocka_unit_test(what_is_made_of_another_value_is_made_of_its_pseudonym),
 		cmocka_unit_test(originals_are_no_pseudonyms),
 		cmocka_unit_test(text_is_searched_in_every_notation),
