@@ -68,6 +68,30 @@ static void check_bond_mtu(const struct port_netdev *upper, struct report *repor
 	}
 }
 
+/*
+ * Packets take the port's MTU, whatever netdev the GID is of; only rdma_cm goes by that netdev
+ * (cma_resolve_iboe_route() in drivers/infiniband/core/cma.c).
+ */
+static void check_stacked_mtu(const struct port *port, const struct port_netdev *upper, struct report *report)
+{
+	const struct netdev *netdev = upper->netdev;
+	bool stacked = netdev->kind == LINK_VLAN || netdev->kind == LINK_MACVLAN || netdev->kind == LINK_IPVLAN;
+	bool known = netdev->mtu.known && port->active_mtu.known && port->transport == TRANSPORT_ROCE;
+	if (!stacked || !known || netdev == port_netdev(port) || !netdev->addresses.count ||
+	        port->active_mtu.value <= netdev->mtu.value)
+		return;
+	char subject[64];
+	snprintf(subject, sizeof(subject), "net:%s", upper->name);
+	struct finding *finding = check_add(report, "stacked-mtu-below-active", subject,
+	        "its MTU is %" PRId64 ", but RoCE packets with its GIDs carry up to %" PRId64
+	        " bytes: the port's active MTU counts",
+	        netdev->mtu.value, port->active_mtu.value);
+	report_evidence(report, finding, "IFLA_MTU", upper->name, "%" PRId64, netdev->mtu.value);
+	report_evidence(report, finding, "ibv_query_port", "active_mtu", "%" PRId64, port->active_mtu.value);
+	report_advice(finding, "Where that network carries no larger packets, give programs a path MTU that fits; else "
+	                       "raise the netdev's MTU.");
+}
+
 /* ---- firmware ---- */
 
 static bool is_physical(const struct rdma_device *device)
@@ -128,8 +152,11 @@ void check_agreement(const struct host *host, struct report *report)
 			char subject[64];
 			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
 			check_port_mtu(port, subject, report);
-			list_each(netdev, &port->netdevs)
+			list_each(netdev, &port->netdevs) {
 				check_bond_mtu(netdev, report);
+				if (device->software != FLAG_YES)
+					check_stacked_mtu(port, netdev, report);
+			}
 		}
 	}
 }

@@ -2,9 +2,9 @@
 /*
  * rdmadiag's own advice: what works best between nodes. An entry must be usable in this namespace at all; then RoCE v2
  * (the only type that a router forwards), on a netdev whose frames the adapter carries itself, with an address that is
- * good beyond the own link, untagged and on a plain netdev where there is a choice, IPv4 before IPv6 because that is
- * what the other consumers take, a fixed address before one that may go, and the lowest index among equals. The range
- * of an IPv4 address says nothing: fabrics use private addresses.
+ * good beyond the own link, untagged and on the own netdev of the port where there is a choice, IPv4 before IPv6
+ * because that is what the other consumers take, a fixed address before one that may go, and the lowest index among
+ * equals. The range of an IPv4 address says nothing: fabrics use private addresses.
  */
 #include "gid/choose.h"
 
@@ -56,11 +56,22 @@ static int reach(const struct gid_entry *entry)
 	}
 }
 
+/* 2: the port's own netdev or its bond; 1: what is made beside it, for guests and containers as a rule; 0: tagged. */
 static int plain(const struct gid_entry *entry)
 {
-	if (entry->vlan.known || (entry->link && entry->link->kind == LINK_VLAN))
+	if (entry->vlan.known)
 		return 0;
-	return entry->link && (entry->link->kind == LINK_BRIDGE || entry->link->kind == LINK_DUMMY) ? 1 : 2;
+	switch (entry->link ? entry->link->kind : LINK_ETHERNET) {
+	case LINK_VLAN:
+		return 0;
+	case LINK_BRIDGE:
+	case LINK_DUMMY:
+	case LINK_MACVLAN:
+	case LINK_IPVLAN:
+		return 1;
+	default:
+		return 2;
+	}
 }
 
 /* A port that stands on such a netdev itself is made in software, and sends through whatever it stands on. */
@@ -149,7 +160,8 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 		else if (entry->link && entry->link->kind == LINK_VLAN)
 			gid_reject(arena, choice, entry, "tagged: %s is a VLAN", netdev_name(entry));
 		else
-			gid_reject(arena, choice, entry, "%s is virtual", netdev_name(entry));
+			gid_reject(arena, choice, entry, "%s is virtual%s", netdev_name(entry),
+			        entry->address && address_is_extra(entry->address) ? ", and its address may move" : "");
 		break;
 	case FAMILY:
 		gid_reject(arena, choice, entry, "IPv6; the others take IPv4 where there is one");
