@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal that comes at once: the traced process is asked to stop before it could prepare for that. */
+/* Signals: one that comes before the traced process could prepare for it, and those that it dies of. */
 #include "base/arena.h"
 #include "probe/run.h"
 #include "probe/settings.h"
@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -69,12 +70,68 @@ static void test_hangup_ignored(void **state)
 	assert_int_equal(watcher_signal(), 0);
 }
 
+/* ---- the traced process dies ---- */
+
+static int die(struct probe_run *run, int fd)
+{
+	(void)fd;
+	run_enter(run, "ibv_reg_mr", 15000);
+	raise(SIGKILL);
+	return 0;
+}
+
+static int die_between_steps(struct probe_run *run, int fd)
+{
+	(void)run, (void)fd;
+	raise(SIGTERM); /* ignored: the other process decides */
+	raise(SIGKILL);
+	return 0;
+}
+
+/* As by the kernel's out-of-memory killer, while the exit gives back what the devices hold. */
+static int die_at_exit(struct probe_run *run, int fd)
+{
+	(void)fd;
+	__atomic_store_n(&run->finished, 1, __ATOMIC_RELEASE);
+	raise(SIGKILL);
+	return 0;
+}
+
+static void test_death(void **state)
+{
+	(void)state;
+	static const struct {
+		int (*job)(struct probe_run *run, int fd);
+		const char *where; /* NULL: nothing is lost, and nothing said */
+	} cases[] = { { die, "in ibv_reg_mr" }, { die_between_steps, "between two steps" }, { die_at_exit, NULL } };
+	static const struct survey survey;
+	static struct probe_settings settings;
+	settings_init(&settings);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct arena *arena = arena_new(64 << 20);
+		struct probe_run *run = run_new(arena, &settings, &survey);
+		assert_non_null(run);
+		watcher_run(run, cases[i].job, -1);
+		const struct evidence *evidence = &run->document.evidence;
+		assert_int_equal(evidence->died_of_signal.known, cases[i].where != NULL);
+		assert_int_equal(run->report.not_collected.count, cases[i].where != NULL);
+		if (cases[i].where) {
+			assert_int_equal(evidence->died_of_signal.value, SIGKILL);
+			assert_non_null(strstr(run->error.text, "died of signal 9 (Killed) "));
+			assert_non_null(strstr(run->error.text, cases[i].where));
+		}
+		assert_null(evidence->stuck);
+		arena_free(arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stopped_at_once),
 		cmocka_unit_test(test_hangup),
 		cmocka_unit_test(test_hangup_ignored),
+		cmocka_unit_test(test_death),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
