@@ -142,6 +142,24 @@ static void links_stay_inside(void **state)
 	assert_string_equal(buffer, "sys/devices/x/name");
 }
 
+/* Names come from the kernel: what is asked for is a path below the root, with nothing in it that leads elsewhere. */
+static void paths_are_clean(void **state)
+{
+	(void)state;
+	static const char *const good[] = { "sys/class/.a", "sys/class/a.", "sys/class/..a", "sys/class/...",
+		"sys/class/e.1", "dev/.b/c", "proc/1.2" };
+	static const char *const bad[] = { "", "/sys/class", "sys/", "sys//class", "sys/./class", "sys/.", "sys/..",
+		"sys/../sys/class/a.", "sys/class/a./..", "etc/passwd", "report" };
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		put(good[i], "text\n");
+	put("etc/passwd", "not of this host\n");
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_text(origin, good[i], "text\n");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_read_error(origin, bad[i], EINVAL);
+}
+
 /* A link that appears in the directory after it was opened is not followed out of it either. */
 static void late_links_are_refused(void **state)
 {
@@ -604,6 +622,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_read),
 		TEST(links_stay_inside),
+		TEST(paths_are_clean),
 		TEST(late_links_are_refused),
 		TEST(lists_are_in_natural_order),
 		TEST(names_of_directories_within_each_other),
