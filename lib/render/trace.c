@@ -4,6 +4,8 @@
  * asynchronous one, i instant, M metadata), ts and dur are microseconds, pid and tid choose the row.
  */
 #include "render/trace.h"
+
+#include "verdict/explain.h"
 #include "render/json.h"
 
 #include <inttypes.h>
@@ -132,8 +134,11 @@ static void describe_request(json_object *event, const struct operation *operati
 		set_number(args, "qpn", operation->qpn.value);
 	if (operation->bytes.known)
 		set_number(args, "bytes", operation->bytes.value);
-	if (operation->wc_status.known)
-		set_text(args, "status", operation->wc_status_text);
+	if (operation->wc_status.known) {
+		const struct wc_explanation *status = explain_wc(operation->wc_status.value);
+		set_text(args, "status",
+		        operation->wc_status_text || !status ? operation->wc_status_text : status->name);
+	}
 	(void)json_put_member(event, "args", args);
 }
 
