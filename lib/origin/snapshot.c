@@ -265,12 +265,21 @@ static int snapshot_verbs(struct origin *origin, struct arena *arena, const char
 	return result;
 }
 
+/* What a library or this process answered then, or how it failed (`action`). `missing`: of a snapshot without it. */
+static int read_answer(struct origin *origin, const char *path, const struct record *record, struct arena *arena,
+        void *answer, const char *action, const char *missing, struct error *error)
+{
+	autocall(put_json) json_object *root = NULL;
+	int result = read_record(snapshot(origin), path, record, arena, answer, &root, error);
+	if (result == -ENOENT && missing)
+		return error_say(error, result, "%s", missing);
+	return result ? result : recorded_failure(root, action, error);
+}
+
 static int snapshot_process(
         struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)
 {
-	autocall(put_json) json_object *root = NULL;
-	int result = read_record(snapshot(origin), SNAPSHOT_PROCESS, &process_record, arena, facts, &root, error);
-	return result ? result : recorded_failure(root, "this process", error);
+	return read_answer(origin, SNAPSHOT_PROCESS, &process_record, arena, facts, "this process", NULL, error);
 }
 
 static int snapshot_settings(
@@ -282,22 +291,15 @@ static int snapshot_settings(
 
 static int snapshot_cuda(struct origin *origin, struct arena *arena, struct cuda_answer *answer, struct error *error)
 {
-	autocall(put_json) json_object *root = NULL;
-	int result = read_record(snapshot(origin), SNAPSHOT_CUDA, &cuda_record, arena, answer, &root, error);
-	if (result == -ENOENT)
-		return error_say(error, result, "the snapshot holds no answer of libcuda");
-	return result ? result : recorded_failure(root, "libcuda", error);
+	return read_answer(origin, SNAPSHOT_CUDA, &cuda_record, arena, answer, "libcuda",
+	        "the snapshot holds no answer of libcuda", error);
 }
 
 static int snapshot_filters(
         struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error)
 {
-	autocall(put_json) json_object *root = NULL;
-	int result =
-	        read_record(snapshot(origin), SNAPSHOT_FILTERS, &filter_answer_record, arena, answer, &root, error);
-	if (result == -ENOENT)
-		return error_say(error, result, "the snapshot holds no rules of packet filters");
-	return result ? result : recorded_failure(root, "packet filters", error);
+	return read_answer(origin, SNAPSHOT_FILTERS, &filter_answer_record, arena, answer, "packet filters",
+	        "the snapshot holds no rules of packet filters", error);
 }
 
 static int snapshot_packages(
