@@ -12,6 +12,7 @@
 #include "gid/elsewhere.h"
 #include "gid/judge.h"
 #include "gid/read.h"
+#include "gid/settings.h"
 #include "render/json.h"
 #include "render/monitor.h"
 #include "render/report_text.h"
@@ -63,9 +64,20 @@ struct check_request {
 /* What is read besides the host, in its arena. */
 struct look {
 	struct gid_document gids;
+	struct gid_settings settings;
 	struct counter_readings counters;
 	bool watched; /* counters are wanted */
 };
+
+/* What consumers of GIDs are told here, or were where the snapshot was made; most snapshots do not say. */
+static void read_settings(struct origin *origin, struct host *host, struct gid_settings *settings)
+{
+	struct error error = { 0 };
+	*settings = (struct gid_settings){ 0 };
+	int result = origin_settings(origin, host->arena, settings, &error);
+	if (result && result != -ENOENT)
+		report_missing(&host->report, "settings", "host", result, "%s", error.text);
+}
 
 /* In the worker, anew after each restart. */
 static int read_more(struct origin *origin, struct host *host, void *data)
@@ -73,6 +85,7 @@ static int read_more(struct origin *origin, struct host *host, void *data)
 	struct look *look = data;
 	look->gids = (struct gid_document){ 0 };
 	look->counters = (struct counter_readings){ 0 };
+	read_settings(origin, host, &look->settings);
 	int result = look->watched ? counters_read(origin, host, &look->counters) : 0;
 	return result ? result : gid_read(origin, host, &(struct gid_read_options){ 0 }, &look->gids);
 }
@@ -104,6 +117,16 @@ static int wait_interval(
 	return result || !nanosleep(&time, NULL) ? result : -errno;
 }
 
+static int judge_settings(struct host *host, struct look *look)
+{
+	struct gid_environment environment;
+	int result = gid_settings_environment(host->arena, &look->settings, &environment);
+	result = result ? result : gid_explain(host, &environment, &look->gids);
+	if (!result)
+		check_gid_settings(host, &look->gids);
+	return result;
+}
+
 static int judge(struct host *host, struct look *look)
 {
 	int judged = gid_judge(host, &look->gids);
@@ -112,8 +135,10 @@ static int judge(struct host *host, struct look *look)
 	check_topo(host, &host->report);
 	check_agreement(host, &host->report);
 	check_gpudirect(host, &host->report);
-	if (!judged)
+	if (!judged) {
 		check_gid(host, &look->gids);
+		judged = judge_settings(host, look);
+	}
 	return judged;
 }
 

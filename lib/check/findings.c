@@ -29,6 +29,9 @@ const struct finding_kind finding_kinds[] = {
 	/* GIDs */
 	{ "gid-address-taken", SEVERITY_ERROR, "another node has the address of a GID too", NULL },
 	{ "gid-duplicate", SEVERITY_WARNING, "one GID of one type stands at several indexes of a port", NULL },
+	{ "gid-index-setting", SEVERITY_WARNING,
+	        "a variable or a file of NCCL names an index that is empty, stale or does not get everywhere on this port",
+	        NULL },
 	{ "gid-link-local-only", SEVERITY_WARNING,
 	        "the port has link-local GIDs only: it reaches its own segment, nothing behind a router", NULL },
 	{ "gid-mac-mismatch", SEVERITY_WARNING, "a link-local GID is made from a MAC that the netdev no longer has",

@@ -8,6 +8,11 @@
 
 /* Adds findings on judged tables to host->report. */
 void check_gid(struct host *host, const struct gid_document *document);
+/*
+ * Adds findings on indexes that a setting names: document->choices are those of gid_explain(), with what is set where
+ * the consumers run.
+ */
+void check_gid_settings(struct host *host, const struct gid_document *document);
 /* Of these: several adapters in one subnet. */
 void check_gid_subnets(struct host *host, const struct gid_document *document);
 

@@ -53,6 +53,12 @@ void gid_take(struct arena *arena, struct gid_choice *choice, int64_t index, con
 	choice->index = num(index);
 }
 
+void gid_set_by(struct gid_choice *choice, const char *variable, int64_t index)
+{
+	choice->set_by = variable;
+	choice->set_index = num(index);
+}
+
 void gid_take_none(struct arena *arena, struct gid_choice *choice, const char *reason, ...)
 {
 	va_list args;
@@ -130,8 +136,7 @@ static bool opens(struct arena *arena, const struct gid_port *port, struct gid_c
 	return false;
 }
 
-/* Why packets with this GID as their source do not get everywhere; NULL: nothing is known against it. */
-static const char *trouble_of(const struct gid_entry *entry)
+const char *gid_entry_trouble(const struct gid_entry *entry)
 {
 	if (!entry)
 		return "the slot is empty";
@@ -148,9 +153,9 @@ static const char *trouble_of(const struct gid_entry *entry)
 static void tell_setting(struct arena *arena, const struct gid_port *port, const struct gid_choice *advice,
         const struct consumer *consumer, struct gid_choice *choice)
 {
-	bool good = advice->index.known && !trouble_of(gid_entry_at(port, advice->index.value));
+	bool good = advice->index.known && !gid_entry_trouble(gid_entry_at(port, advice->index.value));
 	bool chosen = choice->index.known && choice->index.value != advice->index.value;
-	const char *trouble = chosen ? trouble_of(gid_entry_at(port, choice->index.value)) : NULL;
+	const char *trouble = chosen ? gid_entry_trouble(gid_entry_at(port, choice->index.value)) : NULL;
 	if (!consumer->setting || gid_port_transport(port) != TRANSPORT_ROCE || !good ||
 	        !(trouble || choice->empty_slot))
 		return;

@@ -60,11 +60,15 @@ const char *gid_port_inactive(const struct gid_port *port);
 const char *gid_why_unopened(const struct rdma_device *device);
 /* The used entry at an index; NULL: the slot is empty or does not exist. */
 const struct gid_entry *gid_entry_at(const struct gid_port *port, int64_t index);
+/* Why packets with this GID as their source do not get everywhere; NULL: nothing is known against it. */
+const char *gid_entry_trouble(const struct gid_entry *entry);
 /* Slots of the table; when that is not known, up to the last used one. */
 int64_t gid_port_size(const struct gid_port *port);
 
 __attribute__((format(printf, 4, 5))) void gid_take(
         struct arena *arena, struct gid_choice *choice, int64_t index, const char *reason, ...);
+/* The index stands in a variable, whatever it leads to. */
+void gid_set_by(struct gid_choice *choice, const char *variable, int64_t index);
 /* No index at all. */
 __attribute__((format(printf, 3, 4))) void gid_take_none(
         struct arena *arena, struct gid_choice *choice, const char *reason, ...);

@@ -161,6 +161,7 @@ static void choose(struct arena *arena, const struct gid_port *port, const struc
 		scan(arena, port, choice);
 		return;
 	}
+	gid_set_by(choice, name, fixed);
 	const char *value = *text ? text : "\"\" (empty counts as 0)";
 	if (gid_entry_at(port, fixed))
 		gid_take(arena, choice, fixed, "%s=%s (" VERSION ")", name, value);

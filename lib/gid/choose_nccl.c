@@ -316,6 +316,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_take_none(arena, choice, "its own transport does not drive this device (" VERSION ")");
 		gid_reject_others(arena, choice, port, "device not used");
 	} else if (fixed >= 0) {
+		gid_set_by(choice, "NCCL_IB_GID_INDEX", fixed);
 		bool beyond = port->table->size.known && fixed >= port->table->size.value;
 		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 "%s, taken unchecked%s (" VERSION ")",
 		        fixed, as_written(arena, environment),

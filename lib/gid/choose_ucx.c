@@ -297,6 +297,9 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 	struct filter filter = filter_of(environment);
 	int64_t fixed;
 	bool understood = fixed_index(environment, &fixed);
+	bool used = !is_excluded(port, gid_environment_get(environment, "UCX_NET_DEVICES")) && !gid_port_inactive(port);
+	if (understood && used && fixed >= 0)
+		gid_set_by(choice, "UCX_IB_GID_INDEX", fixed);
 	const char *devices = gid_environment_get(environment, "UCX_NET_DEVICES");
 	if (is_excluded(port, devices))
 		none(arena, port, choice, arena_printf(arena, "not used by UCX: UCX_NET_DEVICES=%.80s", devices));

@@ -77,7 +77,10 @@ struct gid_choice {
 	struct num index;
 	const char *reason;
 	LIST(struct gid_rejection) rejected;
-	bool empty_slot; /* not in the document: it takes none only because the slot that it looks at is empty */
+	/* not in the document: */
+	bool empty_slot;    /* it takes none only because the slot that it looks at is empty */
+	const char *set_by; /* the variable that names its index; NULL: it searches */
+	struct num set_index;
 };
 
 struct gid_route {

@@ -19,6 +19,7 @@ TABLES = {
     "machine": {
         "host": Key("host", {}, "the kernel and what it offers"),
         "process": Key("process", {}, "the calling process"),
+        "settings": Key("settings", None, "what consumers of GIDs are told there; nothing: the snapshot does not say"),
         "node": Key("[node]", [], "a NUMA node; without any: one node with 8 CPUs"),
         "cpu": Key("cpu", {}, "CPUs, where the nodes do not say it all"),
         "pci": Key("[pci]", [], "a PCI function; those that a device or netdev names are made without an entry"),
@@ -48,6 +49,10 @@ TABLES = {
         "verbs": Key("yes", True, "false: no recorded answers of verbs"),
         "pci_config": Key("number", 260, "bytes of each PCI config file; 64: as an ordinary user reads it; 0: none"),
         "roce_mode": Key("text", None, "configfs default RoCE mode of every port; nothing: no configfs"),
+    },
+    "settings": {
+        "variables": Key("texts", [], "NAME=VALUE of the environment"),
+        "nccl_conf": Key("texts", [], "NAME=VALUE lines of NCCL's files"),
     },
     "process": {
         "recorded": Key("yes", True, "false: the snapshot has no process.json"),

@@ -604,6 +604,12 @@ def write_facts(out, machine):
         out.put("process.json", json.dumps({key: getattr(process, key) for key in keys}, indent=1) + "\n")
 
 
+def write_settings(out, machine):
+    settings = machine.settings
+    if settings:
+        out.put("settings.json", json.dumps({"variables": settings.variables, "nccl_conf": settings.nccl_conf}, indent=1) + "\n")
+
+
 def write_own_files(out, machine):
     """What the description says path by path, over everything that was made."""
     for pattern in machine.absent:
@@ -626,6 +632,7 @@ def build(machine):
     check_references(machine)
     out = Snapshot()
     write_facts(out, machine)
+    write_settings(out, machine)
     write_nodes(out, machine)
     write_cpus(out, machine)
     for function in machine.pci:

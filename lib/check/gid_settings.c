@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Indexes that somebody set once: tables differ by port, and change with every address that comes and goes. */
+#include "base/cleanup.h"
+#include "check/add.h"
+#include "check/gid.h"
+#include "gid/choose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SUBJECT_SIZE = 96, CONSUMERS_SIZE = 64 };
+
+static bool is_of(const struct gid_choice *choice, const struct gid_table *table)
+{
+	return !strcmp(choice->device, table->device) && num_is(choice->port, table->port.value);
+}
+
+/* What rdmadiag itself takes there; NULL: it has no choice for the port. */
+static const struct gid_choice *advice_of(const struct gid_document *document, const struct gid_table *table)
+{
+	list_each(choice, &document->choices)
+		if (!strcmp(choice->consumer, "rdmadiag") && is_of(choice, table))
+			return choice;
+	return NULL;
+}
+
+/* "nccl" or "nccl and mooncake": all that go by the same variable. */
+static void consumers_of(const struct gid_document *document, const struct gid_table *table, const char *variable,
+        char text[static CONSUMERS_SIZE])
+{
+	size_t used = 0;
+	text[0] = '\0';
+	list_each(choice, &document->choices)
+		if (choice->set_by && !strcmp(choice->set_by, variable) && is_of(choice, table) &&
+		        used < CONSUMERS_SIZE - 1) {
+			int length = snprintf(
+			        text + used, CONSUMERS_SIZE - used, "%s%s", used ? " and " : "", choice->consumer);
+			used += length > 0 ? (size_t)length : 0;
+		}
+}
+
+/* Why the index that is set is a bad one, where a better one is known or none can be worse; NULL: it is not. */
+static const char *trouble_of(
+        const struct gid_port *port, const struct gid_choice *choice, const struct gid_choice *advice, bool *better)
+{
+	const struct gid_entry *entry = gid_entry_at(port, choice->set_index.value);
+	const char *trouble = gid_entry_trouble(entry);
+	*better = advice && advice->index.known && advice->index.value != choice->set_index.value &&
+	          !gid_entry_trouble(gid_entry_at(port, advice->index.value));
+	bool useless = !entry || entry->state == GID_STATE_STALE || entry->state == GID_STATE_FOREIGN_NETNS;
+	return *better || useless ? trouble : NULL;
+}
+
+/* The first of those that go by its variable speaks for all of them. */
+static bool is_first(
+        const struct gid_document *document, const struct gid_table *table, const struct gid_choice *choice)
+{
+	list_each(other, &document->choices)
+		if (other->set_by && is_of(other, table) && !strcmp(other->set_by, choice->set_by))
+			return other == choice;
+	return false;
+}
+
+/* All of a port in one finding. */
+struct statement {
+	char text[256];
+	size_t used;
+	const struct gid_choice *choice; /* of the first trouble */
+	bool better;                     /* is what is advised */
+};
+
+static void state(struct statement *statement, const struct gid_document *document, const struct gid_table *table,
+        const struct gid_choice *choice, const char *trouble)
+{
+	char consumers[CONSUMERS_SIZE];
+	consumers_of(document, table, choice->set_by, consumers);
+	size_t room = sizeof(statement->text) - statement->used;
+	int length = snprintf(statement->text + statement->used, room, "%s%s=%" PRId64 " (%s): %s",
+	        statement->used ? ", " : "", choice->set_by, choice->set_index.value, consumers, trouble);
+	statement->used += length > 0 && (size_t)length < room ? (size_t)length : 0;
+	statement->choice = statement->choice ? statement->choice : choice;
+}
+
+static void check_table(struct report *report, const struct gid_document *document, const struct gid_table *table,
+        const struct gid_port *port)
+{
+	struct statement statement = { 0 };
+	const struct gid_choice *advice = advice_of(document, table);
+	list_each(choice, &document->choices) {
+		bool better;
+		if (!choice->set_by || !is_of(choice, table) || !is_first(document, table, choice))
+			continue;
+		const char *trouble = trouble_of(port, choice, advice, &better);
+		if (!trouble)
+			continue;
+		state(&statement, document, table, choice, trouble);
+		statement.better |= better;
+	}
+	if (!statement.choice)
+		return;
+	char subject[SUBJECT_SIZE], advised[48] = "";
+	snprintf(subject, sizeof(subject), "%s/%" PRId64, table->device, table->port.value);
+	if (statement.better)
+		snprintf(advised, sizeof(advised), "; %" PRId64 " is advised", advice->index.value);
+	struct finding *finding = check_add(report, "gid-index-setting", subject, "%s%s", statement.text, advised);
+	report_evidence(
+	        report, finding, "settings", statement.choice->set_by, "%" PRId64, statement.choice->set_index.value);
+	report_advice(finding, "Unset it, so that an index is searched for on each port; or set what is advised, where "
+	                       "that is the same "
+	                       "on all ports that are used.");
+}
+
+void check_gid_settings(struct host *host, const struct gid_document *document)
+{
+	list_each(table, &document->tables) {
+		struct gid_port port = gid_port_of(host, document, table);
+		if (gid_port_transport(&port) == TRANSPORT_ROCE)
+			check_table(&host->report, document, table, &port);
+	}
+}
