@@ -268,16 +268,17 @@ static bool check_own_netdev(const struct table_check *check)
 	if (finding && *idle)
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
-	report_advice(finding, wanting != netdev ? advice_for_master(check, wanting)
-	                       : *idle           ? "It gets them when it becomes the active member."
-	                       : netdev->admin_up == FLAG_NO && netdev->addresses.count ? "Set the netdev up."
-	                       : netdev->admin_up == FLAG_NO   ? "Set the netdev up and give it an address."
-	                       : check->host->addresses_unread ? give_address(check)
-	                       : !netdev->addresses.count && holder && !switched_netdev(check)
-	                               ? advice_for_member(check, holder)
-	                       : !netdev->addresses.count ? give_address(check)
-	                                                  : "Take the netdev down and up again, so that the kernel "
-	                                                    "makes its entries anew.");
+	report_advice(finding,
+	        wanting != netdev ? advice_for_master(check, wanting)
+	        : *idle           ? "It gets them when it becomes the active member."
+	        : netdev->admin_up == FLAG_NO && netdev->addresses.count ? "Set the netdev up."
+	        : netdev->admin_up == FLAG_NO                            ? "Set the netdev up and give it an address."
+	        : netdev->carrier == FLAG_NO    ? "See to its link first: cable, transceiver and switch port."
+	        : check->host->addresses_unread ? give_address(check)
+	        : !netdev->addresses.count && holder && !switched_netdev(check) ? advice_for_member(check, holder)
+	        : !netdev->addresses.count                                      ? give_address(check)
+	                                   : "Take the netdev down and up again, so that the kernel "
+	                                     "makes its entries anew.");
 	return true;
 }
 

@@ -42,7 +42,7 @@ int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, s
 
 static bool is_expected(const struct finding *finding, const struct finding_filter *filter)
 {
-	if (!strcmp(finding->id, "port-down"))
+	if (!strcmp(finding->id, "port-down") || !strcmp(finding->id, "port-not-ready"))
 		return strings_contain(&filter->expect_down, finding->subject);
 	bool follows = !strncmp(finding->id, "gid-", 4) || !strcmp(finding->id, "link-problem") ||
 	               !strcmp(finding->id, "link-flaps");

@@ -98,10 +98,20 @@ static bool has_address(const struct judge *judge, const struct gid_entry *entry
 	return is_named(entry, netdev) || !master || !is_named(entry, master);
 }
 
+/* Of the port; or, where nothing tells which netdevs are, on the function of the device. */
+static bool may_be_of_port(const struct judge *judge, const struct netdev *netdev)
+{
+	const struct gid_table *table = judge->table;
+	if (!table->rdma_port)
+		return false;
+	enum flag belongs = netdev_belongs_to_port(judge->host, netdev, table->rdma_port);
+	return belongs == FLAG_YES || (belongs == FLAG_UNKNOWN && table->rdma_port->netdev_unknown && netdev->pci &&
+	                                      table->rdma && table->rdma->pci == netdev->pci);
+}
+
 /* The netdev of ours that has the address and that the entry may mean. Its namesake is preferred to its bond. */
 static struct netdev *addressed_netdev(const struct judge *judge, const struct gid_entry *entry)
 {
-	const struct port *port = judge->table->rdma_port;
 	struct netdev *found = named_netdev(judge->host, entry);
 	if (found && has_address(judge, entry, found))
 		return found;
@@ -110,8 +120,7 @@ static struct netdev *addressed_netdev(const struct judge *judge, const struct g
 		if (!has_address(judge, entry, netdev))
 			continue;
 		bool silent = !entry->seen_netdev && !(entry->seen_ifindex.known && entry->seen_ifindex.value);
-		if (is_named_or_bonded(judge->host, entry, netdev) ||
-		        (silent && port && netdev_belongs_to_port(judge->host, netdev, port) == FLAG_YES))
+		if (is_named_or_bonded(judge->host, entry, netdev) || (silent && may_be_of_port(judge, netdev)))
 			found = found ? found : netdev;
 	}
 	return found;

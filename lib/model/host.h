@@ -281,9 +281,11 @@ struct port {
 	struct num lid, sm_lid;             /* NULL on RoCE */
 	LIST(struct port_netdev) netdevs;
 	/* not in the document: */
-	struct num netdev_ifindex; /* RDMA_NLDEV_ATTR_NDEV_INDEX */
-	const char *netdev_name;   /* what sysfs says instead */
-	int netdev_source;         /* enum fact_source of the two */
+	struct num netdev_ifindex;  /* RDMA_NLDEV_ATTR_NDEV_INDEX */
+	const char *netdev_name;    /* what sysfs says instead */
+	int netdev_source;          /* enum fact_source of the two */
+	const char *claimed_netdev; /* that of a GID, where netlink names none: of this namespace or of another one */
+	uint8_t claimed_gid[16];
 	struct num state_code, physical_state_code;
 	uint8_t gid0[16]; /* read where netdevs are matched by it */
 	enum flag gid0_known;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 bool join_is_representor(const struct netdev *netdev)
 {
@@ -100,6 +101,53 @@ static struct netdev *only_or_by_port(
 	return ports == 1 ? by_dev_port : by_name;
 }
 
+/* The modified EUI-64 of RFC 4291, appendix A, as in a default GID. */
+static bool is_made_from_mac(const uint8_t gid[static 16], const struct netdev *netdev)
+{
+	enum { ETHERNET_MAC = 6 };
+	const uint8_t *mac = netdev->mac_bytes;
+	const uint8_t made[16] = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4],
+		mac[5] };
+	return netdev->mac_length == ETHERNET_MAC && !memcmp(gid, made, sizeof(made));
+}
+
+static bool is_gid_of(const uint8_t gid[static 16], const struct address *address)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	if (address->family == AF_INET)
+		return !memcmp(gid, mapped, sizeof(mapped)) && !memcmp(gid + sizeof(mapped), address->bytes, 4);
+	return !memcmp(gid, address->bytes, 16);
+}
+
+/* What containers get stands on the port's netdev, which is elsewhere. */
+static bool may_stand_elsewhere(const struct netdev *netdev)
+{
+	return netdev->kind == LINK_MACVLAN || netdev->kind == LINK_IPVLAN ||
+	       (netdev->kind == LINK_VLAN && !netdev->lowers.count);
+}
+
+/* A netdev of that name is here; it is the one meant when the GID is its own. */
+static struct netdev *claimed_netdev(const struct host *host, const struct port *port)
+{
+	struct netdev *netdev = port->claimed_netdev ? host_netdev_by_name(host, port->claimed_netdev) : NULL;
+	if (!netdev || may_stand_elsewhere(netdev))
+		return NULL;
+	if (is_made_from_mac(port->claimed_gid, netdev))
+		return netdev;
+	list_each(address, &netdev->addresses)
+		if (is_gid_of(port->claimed_gid, address))
+			return netdev;
+	return NULL;
+}
+
+bool join_has_candidates(const struct host *host, const struct rdma_device *device)
+{
+	int count = 0;
+	list_each(netdev, &host->netdevs)
+		count += netdev->kind != LINK_IPOIB && join_shares_function(device, netdev);
+	return count > 1;
+}
+
 struct netdev *join_port_netdev(const struct host *host, const struct rdma_device *device, const struct port *port)
 {
 	struct netdev *netdev = NULL;
@@ -107,6 +155,8 @@ struct netdev *join_port_netdev(const struct host *host, const struct rdma_devic
 		netdev = host_netdev(host, port->netdev_ifindex.value);
 	if (!netdev && port->netdev_name)
 		netdev = host_netdev_by_name(host, port->netdev_name);
+	if (!netdev)
+		netdev = claimed_netdev(host, port);
 	if (netdev)
 		return netdev;
 	if (port->link_layer == LINK_LAYER_INFINIBAND)

@@ -22,6 +22,8 @@ bool join_take_relation(struct host *host);
 /* Of a path in sysfs. */
 bool join_is_on_subfunction(const char *path);
 bool join_shares_function(const struct rdma_device *device, const struct netdev *netdev);
+/* Several netdevs of the device's function that may be that of a port? */
+bool join_has_candidates(const struct host *host, const struct rdma_device *device);
 /* "mlx5_0_dma" with the GUID of mlx5_0: its way to memory past the root complex (mlx5 data direct). NULL: none. */
 const char *join_companion_of(const struct host *host, const struct rdma_device *device);
 

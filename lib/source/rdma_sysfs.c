@@ -323,6 +323,34 @@ static void read_netdev(struct reading *reading)
 		port->netdev_source = SOURCE_SYSFS;
 }
 
+/*
+ * Before Linux 4.18 netlink names no netdev of any port, later none of another namespace; sysfs has the name in both
+ * cases, so it needs to be proved (join_netdev.c).
+ */
+static bool may_be_unnamed(const struct host *host)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			if (port->netdev_ifindex.known)
+				return false;
+	return true;
+}
+
+static void read_claim(struct reading *reading)
+{
+	enum { SLOTS = 8 };
+	struct port *port = reading->port;
+	char file[64];
+	for (int i = 0; i < SLOTS && !port->claimed_netdev; i++) {
+		snprintf(file, sizeof(file), "gid_attrs/ndevs/%d", i);
+		const char *name = unless_empty(port_text(reading, file));
+		snprintf(file, sizeof(file), "gids/%d", i);
+		const char *gid = name ? port_text(reading, file) : NULL;
+		if (gid && !parse_gid(gid, port->claimed_gid))
+			port->claimed_netdev = name;
+	}
+}
+
 static void complete_port(
         struct origin *origin, struct host *host, struct rdma_device *device, struct port *port, bool guids)
 {
@@ -337,6 +365,8 @@ static void complete_port(
 	/* Netlink hides a netdev of another namespace, sysfs does not: its name would mean another netdev here. */
 	if (port->link_layer == LINK_LAYER_ETHERNET && port->netdev_source == SOURCE_UNKNOWN)
 		read_netdev(&reading);
+	else if (port->link_layer == LINK_LAYER_ETHERNET && may_be_unnamed(host))
+		read_claim(&reading);
 }
 
 static void read_parent(struct origin *origin, struct host *host, struct rdma_device *device)
