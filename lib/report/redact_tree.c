@@ -76,19 +76,24 @@ static char *redact_serial(struct pseudonyms *pseudonyms, size_t *new_length, co
 	return written < 0 ? NULL : text;
 }
 
+static bool names_a_host(const char *name)
+{
+	return *name && strcmp(name, "localhost") != 0;
+}
+
 /* The name of a host and its parts: node7.example.net is also called node7, and in example.net. */
 static int note_host(struct pseudonyms *pseudonyms, const char *name)
 {
 	char first[HOST_NAME_MAX + 1];
 	const char *dot = strchr(name, '.');
 	size_t length = dot ? (size_t)(dot - name) : strlen(name);
-	if (!length || length >= sizeof(first) || !strcmp(name, "localhost"))
-		return 0;
-	memcpy(first, name, length);
-	first[length] = '\0';
 	int result = pseudonym_word_note(pseudonyms, name, "host-");
-	if (!result)
-		result = pseudonym_word_note(pseudonyms, first, "host-");
+	if (!result && length && length < sizeof(first)) {
+		memcpy(first, name, length);
+		first[length] = '\0';
+		if (names_a_host(first))
+			result = pseudonym_word_note(pseudonyms, first, "host-");
+	}
 	if (!result && dot && strchr(dot + 1, '.'))
 		result = pseudonym_word_note(pseudonyms, dot + 1, "domain-");
 	return result;
@@ -101,12 +106,13 @@ static char *redact_host(struct pseudonyms *pseudonyms, const char *data, size_t
 	json_object *object = json_parse(data, length, SNAPSHOT_HOST, &error), *name;
 	if (!object)
 		return redact_text(pseudonyms, WORDS_ALL, data, length, new_length);
-	if (json_object_object_get_ex(object, "hostname", &name) && json_object_is_type(name, json_type_string)) {
+	if (json_object_object_get_ex(object, "hostname", &name) && json_object_is_type(name, json_type_string) &&
+	        names_a_host(json_object_get_string(name))) {
 		const char *text = json_object_get_string(name);
 		note_host(pseudonyms, text);
+		/* A name that is too long to be one is not noted, and does not stay either. */
 		const char *pseudonym = pseudonym_word(pseudonyms, text, strlen(text), false);
-		/* Without it the name would stay. */
-		if (!pseudonym || json_put_member(object, "hostname", json_object_new_string(pseudonym))) {
+		if (json_put_member(object, "hostname", json_object_new_string(pseudonym ? pseudonym : "host"))) {
 			json_object_put(object);
 			return NULL;
 		}

@@ -113,6 +113,25 @@ echo "$output" >d.json
 ok "and it is valid" "$here/../schema/validate" "$RDMADIAG" d.json
 like "$output" '"redacted":true' "it says that it is redacted"
 
+# ---- names of hosts: none stays, whatever it looks like, and no name hinders
+for name in node1 a gpu-07.rack3.example.net mlx5_0 "x y" günther "$(printf 'x%.0s' {1..64})" "$(printf 'y%.0s' {1..70})" \
+	"$(printf 'z%.0s' {1..300})"; do
+	rm -rf named named.tar.gz
+	cp -r machine named.d
+	sed -i "s/\"hostname\": *\"[^\"]*\"/\"hostname\": \"$name\"/" named.d/host.json
+	status_is 0 "a host called ${name:0:30}" "$RDMADIAG" report --redact --from named.d -o named.tar.gz
+	mkdir named && tar -xf named.tar.gz -C named
+	unlike "$(cat named/rdmadiag-report/host.json)" "\"$name\"" "is not called that in its report"
+	rm -rf named.d
+done
+for name in localhost ""; do
+	cp -r machine named.d
+	sed -i "s/\"hostname\": *\"[^\"]*\"/\"hostname\": \"$name\"/" named.d/host.json
+	status_is 0 "a host called \"$name\", which names nobody" "$RDMADIAG" report --redact --from named.d -o named.tar.gz
+	like "$(tar -xOf named.tar.gz rdmadiag-report/host.json)" "\"hostname\": *\"$name\"" "stays that"
+	rm -rf named.d named.tar.gz
+done
+
 # ---- a redacted report of a report, and a node without devices
 status_is 0 "a report can be redacted later" "$RDMADIAG" report --from a.tar.gz --redact -o e.tar.gz
 is "$("$RDMADIAG" check -j --from e.tar.gz | grep -o '"id":"[^"]*"' | sort)" \
