@@ -366,6 +366,15 @@ bool netdev_is_member(const struct netdev *netdev, const struct netdev *master)
 	return master->ifindex.known && num_is(netdev->master_ifindex, master->ifindex.value);
 }
 
+bool host_netlink_names_netdevs(const struct host *host)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			if (port->netdev_ifindex.known)
+				return true;
+	return false;
+}
+
 struct rdma_device *host_device(const struct host *host, const char *name)
 {
 	struct rdma_device *device = FIND(host, devices, device_names, hash_text(name), is_device, name);

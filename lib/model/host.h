@@ -403,6 +403,11 @@ struct netdev *host_netdev_called(const struct host *host, const char *name);
 struct netdev *host_master(const struct host *host, const struct netdev *netdev);
 struct netdev *host_lower(const struct host *host, const struct netdev *netdev); /* IFLA_LINK */
 struct rdma_device *host_device(const struct host *host, const char *name);
+/*
+ * Does netlink name the netdev of any port? Before Linux 4.18 of none, later of none that is in another namespace: only
+ * together do they tell which of the two it is.
+ */
+bool host_netlink_names_netdevs(const struct host *host);
 struct rdma_device *host_device_numbered(const struct host *host, int64_t netlink_index);
 struct pci_function *host_function(const struct host *host, const char *address);
 struct pci_hop *host_hop(const struct host *host, const char *address);

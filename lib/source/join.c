@@ -64,20 +64,10 @@ static void miss_relations(struct host *host, const struct rdma_device *device, 
 	        "ports and netdevs of this host have more relations than are looked at (65,536)");
 }
 
-/* Before Linux 4.18 netlink names no netdev of a port; one kernel does for all or for none. */
-static bool netlink_names_netdevs(const struct host *host)
-{
-	list_each(device, &host->devices)
-		list_each(port, &device->ports)
-			if (port->netdev_ifindex.known)
-				return true;
-	return false;
-}
-
 /* It is one of several, as with representors that have no names: none may be taken, and "there is none" is not true. */
 static void miss_choice(struct host *host, const struct rdma_device *device, struct port *port)
 {
-	if (port->link_layer != LINK_LAYER_ETHERNET || netlink_names_netdevs(host) ||
+	if (port->link_layer != LINK_LAYER_ETHERNET || host_netlink_names_netdevs(host) ||
 	        !join_has_candidates(host, device))
 		return;
 	char subject[PORT_LABEL_SIZE];

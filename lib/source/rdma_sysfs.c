@@ -323,19 +323,7 @@ static void read_netdev(struct reading *reading)
 		port->netdev_source = SOURCE_SYSFS;
 }
 
-/*
- * Before Linux 4.18 netlink names no netdev of any port, later none of another namespace; sysfs has the name in both
- * cases, so it needs to be proved (join_netdev.c).
- */
-static bool may_be_unnamed(const struct host *host)
-{
-	list_each(device, &host->devices)
-		list_each(port, &device->ports)
-			if (port->netdev_ifindex.known)
-				return false;
-	return true;
-}
-
+/* Sysfs has names of other namespaces, too, so this one needs to be proved (join_netdev.c). */
 static void read_claim(struct reading *reading)
 {
 	enum { SLOTS = 8 };
@@ -365,7 +353,7 @@ static void complete_port(
 	/* Netlink hides a netdev of another namespace, sysfs does not: its name would mean another netdev here. */
 	if (port->link_layer == LINK_LAYER_ETHERNET && port->netdev_source == SOURCE_UNKNOWN)
 		read_netdev(&reading);
-	else if (port->link_layer == LINK_LAYER_ETHERNET && may_be_unnamed(host))
+	else if (port->link_layer == LINK_LAYER_ETHERNET && !host_netlink_names_netdevs(host))
 		read_claim(&reading);
 }
 
