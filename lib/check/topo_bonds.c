@@ -191,8 +191,9 @@ static bool is_up(const struct bond_member *member)
 static void append_elsewhere(char text[static TEXT_SIZE], const struct bond_member *member)
 {
 	const struct bond_slave *slave = member->netdev->slave;
+	bool churns = slave && slave->churn && strcmp(slave->churn, "none") != 0;
 	append(text, "%s%s is in aggregator %d%s%s", *text ? ", " : "", member->name, (int)member->aggregator_id.value,
-	        slave && slave->churn ? ", churn state " : "", slave && slave->churn ? slave->churn : "");
+	        churns ? ", churn state " : "", churns ? slave->churn : "");
 }
 
 static void check_aggregators(const struct found_bond *found, struct report *report)
