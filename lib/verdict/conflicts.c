@@ -102,22 +102,45 @@ const char *mtu_conflict(const struct judge *judge)
 	return NULL;
 }
 
+/* Requests that are not listed one by one are counted by their size. */
+static bool passed_unlisted(const struct judge *judge, int64_t bytes)
+{
+	list_each(statistic, &judge->evidence->statistics.stages)
+		if (text_is(statistic->stage, "total") && statistic->bytes.known && statistic->bytes.value >= bytes &&
+		        statistic->samples.known && statistic->samples.value > 0)
+			return true;
+	list_each(payload, &judge->evidence->payloads)
+		if (payload->bytes.known && payload->bytes.value >= bytes && payload->right.known &&
+		        payload->right.value > 0)
+			return true;
+	return false;
+}
+
+/* A longer message has more packets, but no larger ones. */
+static bool has_passed(const struct judge *judge, int64_t bytes)
+{
+	list_each(other, &judge->evidence->operations)
+		if (is_success(other) && other->bytes.known && other->bytes.value >= bytes)
+			return true;
+	return passed_unlisted(judge, bytes);
+}
+
 bool only_large_fails(const struct judge *judge, const struct operation *operation)
 {
 	/* Without a known MTU: the smallest that RDMA has, 256 bytes. */
 	struct num mtu = smaller(
 	        path_mtu(judge), smaller(judge->evidence->local.active_mtu, judge->evidence->remote.active_mtu));
-	if (!operation->bytes.known || operation->bytes.value <= (mtu.known && mtu.value < 256 ? mtu.value : 256))
+	bool arrived = payload_is_right(operation) || operation->remote_landed_ns.known;
+	if (!operation->bytes.known || arrived ||
+	        operation->bytes.value <= (mtu.known && mtu.value < 256 ? mtu.value : 256))
 		return false;
-	bool smaller_passed = false;
-	list_each(other, &judge->evidence->operations) {
-		if (!is_success(other) || !other->bytes.known)
-			continue;
-		if (other->bytes.value >= operation->bytes.value)
-			return false;
-		smaller_passed = true;
-	}
-	return smaller_passed;
+	bool packets = mtu.known && mtu.value < operation->bytes.value;
+	if (has_passed(judge, packets ? mtu.value : operation->bytes.value))
+		return false;
+	list_each(other, &judge->evidence->operations)
+		if (is_success(other) && other->bytes.known)
+			return true;
+	return false;
 }
 
 /* Of a request without bytes the peer's adapter does not look at the key (IBTA, C9-88). */

@@ -282,6 +282,13 @@ bool tried(const struct judge *judge, int side, const char *state)
 	return false;
 }
 
+bool ip_is_silent(const struct judge *judge)
+{
+	const struct reach_facts *reach = judge->evidence->reachability;
+	return reach && reach->tcp_errno.known && reach->tcp_errno.value && reach->tcp_errno.value != ECONNREFUSED &&
+	       reach->ping == FLAG_NO;
+}
+
 bool peer_closed(const struct judge *judge)
 {
 	if (!judge->control)

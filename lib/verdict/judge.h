@@ -35,6 +35,20 @@ struct completed {
 };
 void complete(struct completed *to, const struct probe_request *request, const struct evidence *evidence);
 
+/* enum ibv_wc_status: the codes that rules go by. */
+enum {
+	WC_LOC_LEN = 1,
+	WC_LOC_QP_OP = 2,
+	WC_LOC_PROT = 4,
+	WC_REM_INV_REQ = 9,
+	WC_REM_ACCESS = 10,
+	WC_REM_OP = 11,
+	WC_RETRY_EXC = 12,
+	WC_RNR_RETRY_EXC = 13,
+	WC_FATAL = 19,
+	WC_RESP_TIMEOUT = 20,
+};
+
 struct judge {
 	const struct probe_request *request;
 	const struct evidence *evidence;
@@ -98,7 +112,8 @@ bool tried(const struct judge *judge, int side, const char *state);   /* … or 
 bool peer_closed(const struct judge *judge);      /* the control connection was closed by the other end */
 bool control_is_local(const struct judge *judge); /* the control connection does not leave the host */
 bool is_one_host(const struct judge *judge);
-bool peer_silent(const struct judge *judge); /* it was not closed, and nobody answered */
+bool ip_is_silent(const struct judge *judge); /* neither TCP nor ping between the addresses was answered */
+bool peer_silent(const struct judge *judge);  /* it was not closed, and nobody answered */
 /* Growth of a counter over the run; unknown where it was not recorded. */
 struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet);
 bool has_grown(const struct counter_change *counter);

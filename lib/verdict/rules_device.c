@@ -133,7 +133,7 @@ static void advise_calibration(struct judge *judge)
 		        SMALLEST, bytes.value);
 	else
 		next_step(judge, "look at IOMMU faults and PCIe errors in the kernel log, and at the adapter's own "
-		                 "account (rdmadiag check --health)");
+		                 "account (rdmadiag check)");
 }
 
 /* Sent and not acknowledged, or acknowledged and no completion: it is one of the two. */

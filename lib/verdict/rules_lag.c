@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-enum { WC_RETRY_EXCEEDED = 12 }; /* IBV_WC_RETRY_EXC_ERR */
-
 static bool carries(const struct lag_member *member)
 {
 	return member->posted.known && member->posted.value > 0 && num_is(member->completed, member->posted.value) &&
@@ -15,8 +13,7 @@ static bool carries(const struct lag_member *member)
 /* Nothing came back over it; every other error was an answer. */
 static bool is_silent(const struct lag_member *member)
 {
-	return num_is(member->wc_status, WC_RETRY_EXCEEDED) ||
-	       (member->timed_out == FLAG_YES && !member->wc_status.known);
+	return num_is(member->wc_status, WC_RETRY_EXC) || (member->timed_out == FLAG_YES && !member->wc_status.known);
 }
 
 static const struct lag_member *find(const struct judge *judge, bool (*wanted)(const struct lag_member *member))
@@ -54,8 +51,7 @@ static void tell_members(struct judge *judge)
 /* The probe's own requests ended in a way that a dead member explains. */
 static bool is_explained(const struct judge *judge)
 {
-	return !judge->refused && !judge->wrong &&
-	       (!judge->failed || num_is(status_of(judge->failed), WC_RETRY_EXCEEDED));
+	return !judge->refused && !judge->wrong && (!judge->failed || num_is(status_of(judge->failed), WC_RETRY_EXC));
 }
 
 bool rule_members(struct judge *judge)

@@ -180,22 +180,37 @@ static bool judge_not_left(struct judge *judge, enum outcome outcome)
 	return false;
 }
 
-/* Requests of this kind that the peer's adapter counted: then the way there works, and answers may be lost here. */
+/*
+ * Requests of this kind that the peer's adapter counted, more of them than were answered: then the way there works, and
+ * answers may be lost here.
+ */
 static bool arrived_at_peer(struct judge *judge)
 {
 	static const char *const names[] = { "duplicate_request", "rx_write_requests", "rx_read_requests" };
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		enum flag quiet = FLAG_UNKNOWN;
 		struct num growth = counter_growth(judge, SIDE_REMOTE, names[i], &quiet);
-		if (!growth.known || growth.value <= 0 || quiet == FLAG_NO)
+		int64_t answered = i ? judge->succeeded : 0; /* a duplicate is none of those */
+		if (!growth.known || growth.value <= answered || quiet == FLAG_NO)
 			continue;
 		because(judge,
-		        "the peer's adapter counted requests (%s): consistent with answers that are lost on the way "
-		        "back",
-		        names[i]);
+		        "the peer's %s rose by %" PRId64 "%s: consistent with answers that are lost on the way back",
+		        names[i], growth.value, answered ? ", more than were answered" : "");
 		return true;
 	}
 	return false;
+}
+
+/* Packets came behind one that did not (IBTA, PSN sequence error of the responder). */
+static void tell_overtaken(struct judge *judge)
+{
+	enum flag quiet = FLAG_UNKNOWN;
+	struct num growth = counter_growth(judge, SIDE_REMOTE, "out_of_sequence", &quiet);
+	if (growth.known && growth.value > 0 && quiet != FLAG_NO)
+		because(judge,
+		        "the peer's out_of_sequence rose by %" PRId64
+		        ": consistent with requests that are lost or overtaken on the way there",
+		        growth.value);
 }
 
 /* Where the control connection is recorded; else nobody knows of it. */
@@ -365,6 +380,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	if (judge_way_back(judge, outcome) || (!landed && judge_not_left(judge, outcome)))
 		return true;
 	base |= counted_layers(judge);
+	tell_overtaken(judge);
 	if (arrived_at_peer(judge))
 		base |= L(DEVICE);
 	if (answers)
@@ -384,5 +400,13 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		not_observed(judge, "the wire counters of both adapters together, which would tell loss on the way "
 		                    "from a peer that "
 		                    "does not answer");
+	if (num_is(status_of(operation), WC_RETRY_EXC) && !only_large_fails(judge, operation))
+		summarize(judge, "%s (status 12, IBV_WC_RETRY_EXC_ERR)",
+		        landed                ? "the request arrived, and no acknowledgement came back in all tries"
+		        : ip_is_silent(judge) ? "no acknowledgement came in all tries, and IP between the same "
+		                                "addresses is silent, too"
+		        : judge->succeeded
+		                ? "no acknowledgement came in all tries, though requests before were answered"
+		                : "no acknowledgement came in all tries");
 	return undetermined(judge, outcome, base);
 }

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { RETRIES_USED_UP = 12, NO_RESPONSE = 20 }; /* IBV_WC_RETRY_EXC_ERR, IBV_WC_RESP_TIMEOUT_ERR */
-
 /* The layers of one end as the other end names them. */
 static layer_set mirrored(layer_set set)
 {
@@ -36,8 +34,8 @@ static layer_set seen_by_peer(int64_t status)
 		return L(REMOTE_DEVICE) | L(CONFIGURATION);
 	case NO_ACCESS:
 		return L(REMOTE_DEVICE);
-	case RETRIES_USED_UP:
-	case NO_RESPONSE:
+	case WC_RETRY_EXC:
+	case WC_RESP_TIMEOUT:
 		/* The answers may have reached its adapter and been lost there. */
 		return L(DEVICE);
 	default:
@@ -51,7 +49,7 @@ static layer_set seen_by_peer(int64_t status)
  */
 static layer_set without_us(const struct judge *judge, const struct peer_report *report, layer_set set)
 {
-	bool unanswered = !report->wc_status.known || report->wc_status.value == RETRIES_USED_UP;
+	bool unanswered = !report->wc_status.known || report->wc_status.value == WC_RETRY_EXC;
 	bool waits = !report->wc_status.known && report->opcode != OP_WRITE && report->opcode != OP_READ;
 	return unanswered && !waits && is_ready(&judge->evidence->local) ? set & ~L(APPLICATION) : set;
 }

@@ -6,20 +6,6 @@
 
 #include <inttypes.h>
 
-/* enum ibv_wc_status. */
-enum {
-	WC_LOC_LEN = 1,
-	WC_LOC_QP_OP = 2,
-	WC_LOC_PROT = 4,
-	WC_REM_INV_REQ = 9,
-	WC_REM_ACCESS = 10,
-	WC_REM_OP = 11,
-	WC_RETRY_EXC = 12,
-	WC_RNR_RETRY_EXC = 13,
-	WC_FATAL = 19,
-	WC_RESP_TIMEOUT = 20,
-};
-
 /* ---- keys, lengths and rights ---- */
 
 /* The caller's own mistake, seen by comparing what was posted with what the peer gave out. */
@@ -238,8 +224,12 @@ static void advise_unanswered(struct judge *judge)
 		next_step(judge, "%s", inside_the_adapter);
 		return;
 	}
-	bool counters = has_traffic_of_both(judge);
-	if (!remote->qp_state)
+	bool counters = has_traffic_of_both(judge), gone = remote->alive == FLAG_NO || peer_closed(judge);
+	if (ip_is_silent(judge))
+		next_step(judge,
+		        "look at links, addresses and routes of both hosts: IP between the same addresses is not "
+		        "answered either");
+	if (!remote->qp_state && !gone)
 		next_step(judge, "look at the peer's queue pair state%s",
 		        counters ? "" : ", then compare the wire counters of both ends");
 	else if (!counters)

@@ -16,9 +16,8 @@ static bool tells_something(const struct counter_change *counter, const struct c
 	return meaning && meaning->kind != COUNTER_TRAFFIC && has_grown(counter);
 }
 
-const char inside_the_adapter[] =
-        "look at the adapter's own account (rdmadiag check --health, devlink health) and at the "
-        "kernel log: packets from a port to itself need not leave it";
+const char inside_the_adapter[] = "look at the adapter's own account (rdmadiag check, devlink health) and at the "
+                                  "kernel log: packets from a port to itself need not leave it";
 
 const char *all_operations(struct judge *judge, int64_t count)
 {
@@ -224,10 +223,10 @@ static void tell_control(struct judge *judge)
 		        " unacknowledged segments: consistent with trouble of IP between the hosts",
 		        tcp->retransmits.known ? tcp->retransmits.value : 0,
 		        tcp->unacked.known ? tcp->unacked.value : 0);
-	else if (tcp->retransmits.known)
+	else if (tcp->retransmits.known && !peer_closed(judge))
 		not_observed(judge,
-		        "the RoCE path by the control connection: it works, but TCP takes other queues, filters and "
-		        "traffic classes");
+		        "the RoCE path: a control connection that works does not prove it, as TCP takes other queues, "
+		        "filters and traffic classes");
 }
 
 /* Whatever it says, it decides nothing: RoCE takes other queues, filters and traffic classes. */
@@ -245,13 +244,14 @@ static void tell_reachability(struct judge *judge)
 		        reach->full_ping_bytes.known ? reach->full_ping_bytes.value : 0);
 	else if (tcp || reach->ping == FLAG_YES)
 		not_observed(judge,
-		        "the RoCE path by IP: %s between the same addresses %s answered, but RoCE takes other queues, "
-		        "filters and traffic classes",
+		        "the RoCE path: that %s between the same addresses %s answered does not prove it, as RoCE "
+		        "takes "
+		        "other queues, filters and traffic classes",
 		        tcp && reach->ping == FLAG_YES ? "TCP and ping"
 		        : tcp                          ? "TCP"
 		                                       : "ping",
 		        tcp && reach->ping == FLAG_YES ? "are" : "is");
-	else if (reach->tcp_errno.known && reach->ping == FLAG_NO)
+	else if (ip_is_silent(judge))
 		because(judge,
 		        "neither TCP (%s) nor ping is answered between the same addresses: consistent with trouble of "
 		        "IP between the hosts",

@@ -19,7 +19,7 @@ holds "all dropped on input: a failed WC has nothing but its four fields" \
 holds "all dropped on input: the rule has counted, so it is the likely cause" \
 	"v['outcome'] == 'failed' and v['layer'] == 'configuration' and v['confidence'] == 'likely' and any('(UDP 4791) dropped' in text for text in v['because'])"
 holds "all dropped on input: TCP and ping pass, and clear nothing" \
-	"e['reachability']['tcp_errno'] in (0, 111) and e['reachability']['ping'] and e['reachability']['full_ping'] and any('the RoCE path by IP' in text for text in v['not_observed'])"
+	"e['reachability']['tcp_errno'] in (0, 111) and e['reachability']['ping'] and e['reachability']['full_ping'] and any('the RoCE path: that TCP and ping' in text for text in v['not_observed'])"
 holds "all dropped on input: route and neighbour of both ends" \
 	"all(e[s]['route_errno'] == 0 and e[s]['neighbour'] == 'permanent' for s in ('local', 'remote')) and (e['local']['route_netdev'], e['remote']['route_netdev']) == ('nic0', 'nic2') and e['local']['route_source'] == '$address_a'"
 holds "all dropped on input: the peer was asked all the same" \
