@@ -147,13 +147,52 @@ static int64_t wait_end(const struct judge *judge, const struct operation *opera
 	return end;
 }
 
+enum landing { LANDING_UNKNOWN, LANDED_AT_ONCE, LANDED_AT_LAST };
+
+/*
+ * When the payload was in the peer's memory, as a part of the time until the completion: in the first tenth of it, or
+ * not before the last. Times of the peer count with the error of its clock.
+ */
+static enum landing landing_of(const struct judge *judge, const struct operation *operation)
+{
+	const struct clock_offset *clock = judge->evidence->clock;
+	bool one_clock = !clock && judge->evidence->same_port_loopback == FLAG_YES;
+	bool comparable = one_clock || (clock && clock->offset_ns.known && clock->error_ns.known);
+	int64_t latency = latency_ns(operation);
+	if (!comparable || !operation->post_call_ns.known || latency < 0)
+		return LANDING_UNKNOWN;
+	int64_t offset = one_clock ? 0 : clock->offset_ns.value, error = one_clock ? 0 : clock->error_ns.value;
+	int64_t start = operation->post_call_ns.value;
+	struct num seen = operation->remote_landed_ns, not_before = operation->remote_landed_not_before_ns;
+	if (seen.known && difference(difference(seen.value, offset), start) < latency / 10 - error)
+		return LANDED_AT_ONCE;
+	if (not_before.known &&
+	        difference(difference(not_before.value, offset), start) > latency - latency / 10 + error)
+		return LANDED_AT_LAST;
+	return LANDING_UNKNOWN;
+}
+
+/* Before the completion was in its queue. The peer's program has no part in it where no receive is needed. */
+static layer_set layers_on_the_way(const struct judge *judge, const struct operation *operation)
+{
+	layer_set way = WHOLE_PATH | L(KERNEL);
+	if (!needs_receive(operation) && operation->opcode != OP_UNKNOWN)
+		way &= ~L(REMOTE_APPLICATION);
+	if (landing_of(judge, operation) != LANDED_AT_ONCE)
+		return way;
+	/* What is left is the way of the acknowledgement and of the completion. */
+	way &= ~(L(PROVIDER) | L(REMOTE_APPLICATION));
+	return is_software(&judge->evidence->local) || is_software(&judge->evidence->remote) ? way : way & ~L(KERNEL);
+}
+
 /*
  * Who may have kept a completion that came in the end: everything on the way, and the poller too. Where it is known to
  * have arrived, the larger part of the wait says on which side of the completion queue to look.
  */
-static layer_set delaying_layers(const struct operation *operation)
+static layer_set delaying_layers(const struct judge *judge, const struct operation *operation)
 {
-	const layer_set way = WHOLE_PATH | L(KERNEL), taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
+	const layer_set way = layers_on_the_way(judge, operation),
+	                taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
 	int64_t latency = latency_ns(operation);
 	if (!operation->cqe_arrived_ns.known || !operation->post_call_ns.known || latency < 0)
 		return way | taking;
@@ -161,31 +200,6 @@ static layer_set delaying_layers(const struct operation *operation)
 	if (arrival < latency / 10)
 		return taking;
 	return arrival > latency - latency / 10 ? way : way | taking;
-}
-
-static bool judge_late(struct judge *judge)
-{
-	const struct operation *late = NULL;
-	list_each(operation, &judge->evidence->operations) {
-		struct num end =
-		        operation->cqe_consumed_ns.known ? operation->cqe_consumed_ns : operation->cqe_arrived_ns;
-		if (end.known && end.value >= wait_end(judge, operation) && is_success(operation) && !late)
-			late = operation;
-	}
-	if (!late)
-		return false;
-	char took[DURATION_TEXT_SIZE];
-	int64_t latency = latency_ns(late);
-	because(judge, "an operation succeeded after the deadline%s%s", latency >= 0 ? ", after " : "",
-	        latency >= 0 ? format_duration(latency, took) : "");
-	summarize(judge, "it succeeded, but only after the deadline");
-	next_step(judge, "run it again with a longer --timeout and watch the counters");
-	if (late->cqe_arrived_ns.known && late->cqe_arrived_ns.value < wait_end(judge, late)) {
-		because(judge, "its completion had arrived before the deadline, and was taken after it");
-		summarize(judge, "its completion was there in time, and was taken too late");
-	}
-	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
-	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(late));
 }
 
 /* The slowest that took this long, and more than a slow link takes for all that was posted with it; NULL: none did. */
@@ -208,17 +222,13 @@ static const struct operation *slowest_from(const struct judge *judge, int64_t l
 /* The part of the way that took most of the time, as far as there are times of its stages. */
 static void tell_longest_part(struct judge *judge, const struct operation *operation)
 {
-	bool inside = judge->evidence->same_port_loopback == FLAG_YES;
 	const struct {
 		struct num from, to;
 		const char *words;
 	} parts[] = {
 		{ operation->post_call_ns, operation->post_return_ns, "in the call that posts it" },
 		{ operation->post_return_ns, operation->cqe_arrived_ns,
-		        inside ? "after it was posted and before its completion was in the completion queue: in the "
-		                 "device"
-		               : "after it was posted and before its completion was in the completion queue: in the "
-		                 "device, on the way or at the peer" },
+		        "after it was posted and before its completion was in the completion queue" },
 		{ operation->cqe_arrived_ns, operation->cqe_consumed_ns,
 		        "with its completion in the completion queue, before it was polled" },
 		/* Where nobody watched the queue. */
@@ -229,22 +239,58 @@ static void tell_longest_part(struct judge *judge, const struct operation *opera
 	};
 	int64_t longest = 0;
 	const char *words = NULL;
+	bool on_the_way = false;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (!parts[i].from.known || !parts[i].to.known ||
 		        difference(parts[i].to.value, parts[i].from.value) <= longest)
 			continue;
 		longest = difference(parts[i].to.value, parts[i].from.value);
 		words = parts[i].words;
+		on_the_way = i == 1;
 	}
 	char took[DURATION_TEXT_SIZE];
 	if (words)
-		because(judge, "%s of them passed %s", format_duration(longest, took), words);
+		because(judge, "%s of that time passed %s", format_duration(longest, took), words);
+	enum landing landing = on_the_way ? landing_of(judge, operation) : LANDING_UNKNOWN;
+	if (landing == LANDED_AT_ONCE)
+		because(judge, "its payload was in the peer's memory in the first tenth of that: late is the "
+		               "acknowledgement or the completion");
+	else if (landing == LANDED_AT_LAST)
+		because(judge, "its payload came to the peer's memory in the last tenth of that: late is the request");
+}
+
+static bool judge_late(struct judge *judge)
+{
+	const struct operation *late = NULL;
+	list_each(operation, &judge->evidence->operations) {
+		struct num end =
+		        operation->cqe_consumed_ns.known ? operation->cqe_consumed_ns : operation->cqe_arrived_ns;
+		if (end.known && end.value >= wait_end(judge, operation) && is_success(operation) && !late)
+			late = operation;
+	}
+	if (!late)
+		return false;
+	char took[DURATION_TEXT_SIZE];
+	int64_t latency = latency_ns(late);
+	because(judge, "an operation succeeded after the deadline%s%s", latency >= 0 ? ", after " : "",
+	        latency >= 0 ? format_duration(latency, took) : "");
+	tell_longest_part(judge, late);
+	summarize(judge, "it succeeded, but only after the deadline");
+	next_step(judge, "run it again with a longer --timeout and watch the counters");
+	if (late->cqe_arrived_ns.known && late->cqe_arrived_ns.value < wait_end(judge, late)) {
+		because(judge, "its completion had arrived before the deadline, and was taken after it");
+		summarize(judge, "its completion was there in time, and was taken too late");
+	}
+	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
+	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, late));
 }
 
 /* Not long enough to call it degraded, and too long to be silent about. */
 static void tell_slowest(struct judge *judge)
 {
-	const int64_t noticeable_ns = 100000000;
+	/* Software devices wait for their turn on a CPU as any program does. */
+	bool software = is_software(&judge->evidence->local) || is_software(&judge->evidence->remote);
+	const int64_t noticeable_ns = software ? 100000000 : 10000000;
 	const struct operation *slow = slowest_from(judge, noticeable_ns);
 	if (!slow)
 		return;
@@ -266,7 +312,7 @@ static bool judge_slow(struct judge *judge)
 	tell_longest_part(judge, slow);
 	summarize(judge, "it worked, but took very long");
 	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
-	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(slow));
+	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, slow));
 }
 
 static bool judge_flap(struct judge *judge)
