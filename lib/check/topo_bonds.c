@@ -16,14 +16,17 @@ struct found_bond {
 	char subject[SUBJECT_SIZE];
 };
 
-/* "ens1f0 on node 0, ens2f0 on node 1" */
+/* "ens1f0 on node 0, ens2f0 on node 1"; what does not fit any more is an ellipsis. */
 __attribute__((format(printf, 2, 3))) static void append(char text[static TEXT_SIZE], const char *format, ...)
 {
-	size_t used = strlen(text);
+	static const char more[] = "…";
+	size_t used = strlen(text), room = TEXT_SIZE - used;
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text + used, TEXT_SIZE - used, format, args);
+	int length = vsnprintf(text + used, room, format, args);
 	va_end(args);
+	if (length < 0 || (size_t)length >= room)
+		memcpy(text + TEXT_SIZE - sizeof(more), more, sizeof(more));
 }
 
 /* The function that a member's traffic goes through; a VLAN as a member has none itself. NULL: none, or several. */

@@ -137,6 +137,28 @@ static void members_on_packages(void **state)
 	assert_null(find("bond-members-on-different-nodes", "net:bond0"));
 }
 
+/* Sixteen ports may be in one team: their places are longer than a line, and what is left out is seen to be. */
+static void many_members_on_packages(void **state)
+{
+	(void)state;
+	static char names[16][24], addresses[16][16];
+	two_packages();
+	struct netdev *bond = add_bond(99, "team0", "802.3ad");
+	for (int i = 0; i < 16; i++) {
+		snprintf(names[i], sizeof(names[i]), "enp%ds0f%dnp%d", 100 + i, i % 2, i % 2);
+		snprintf(addresses[i], sizeof(addresses[i]), "0000:%02x:00.0", 16 + i);
+		add_member(i + 1, names[i], bond, add_function(addresses[i], i < 8 ? 0 : 2, i < 8 ? "0-7" : "16-23"));
+	}
+	add_device("mlx5_bond_0", NULL, 99);
+	check();
+	const struct finding *finding = find("bond-members-on-different-packages", "net:team0");
+	assert_non_null(finding);
+	const char *list = strstr(finding->message, "enp100s0f0np0 on node 0 (package 0), enp101s0f1np1 on node 0");
+	assert_non_null(list);
+	assert_int_equal(strlen(list), 399);
+	assert_string_equal(list + strlen(list) - strlen("…"), "…");
+}
+
 /* -1 is unknown: neither equal to anything nor different from it. */
 static void members_on_unknown_nodes(void **state)
 {
@@ -445,6 +467,7 @@ int main(void)
 		cmocka_unit_test(a_ports_label_has_the_whole_name),
 		TEST(members_on_nodes_of_one_package),
 		TEST(members_on_packages),
+		TEST(many_members_on_packages),
 		TEST(members_on_unknown_nodes),
 		TEST(wrong_aggregator),
 		TEST(wrong_aggregator_by_netlink_alone),
