@@ -250,6 +250,8 @@ bool is_untranslated(const struct endpoint_facts *end, struct num status);
 const char *member_words(struct judge *judge, const struct lag_member *member); /* "member 2 of the LAG" */
 const struct lag_member *corrupting_member(const struct judge *judge);
 bool judge_member(struct judge *judge); /* one that failed, while the requests themselves did not */
+/* A filter or queueing discipline that counted: what it dropped was on its way to or from this port. */
+bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
         layer_set base); /* rules_loss.c */
 bool judge_port_down(struct judge *judge, enum outcome outcome);

@@ -311,8 +311,7 @@ static void tell_patience(struct judge *judge)
 	        plural(local->retry_count.value + 1), format_duration(timeout, each));
 }
 
-/* A filter that counted: what it dropped was on its way to or from this port. */
-static bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
+bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	int side = filter_hit(judge, SIDE_LOCAL) ? SIDE_LOCAL : SIDE_REMOTE;
 	const struct counter_change *hit = filter_hit(judge, side);

@@ -124,6 +124,12 @@ static bool judge_retried(struct judge *judge)
 		return false;
 	if (slow)
 		because(judge, "an operation took longer than the ACK timeout of the queue pair");
+	if (judge_filter(judge, OUTCOME_DEGRADED, L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE))) {
+		summarize(judge,
+		        "it worked, but packets had to be sent again, and a filter or queueing discipline dropped "
+		        "some");
+		return true;
+	}
 	summarize(judge, "it worked, but packets had to be sent again");
 	next_step(judge, "%s",
 	        judge->evidence->same_port_loopback == FLAG_YES
