@@ -2,6 +2,7 @@
 #include "probe/filters.h"
 
 #include "base/cleanup.h"
+#include "base/duration.h"
 #include "origin/netlink.h"
 #include "source/nft.h"
 #include "source/nl_attr.h"
@@ -114,13 +115,52 @@ static bool is_plain(const char *kind)
 	return false;
 }
 
-static uint32_t netem_loss(const struct nlattr *options)
+/* How netem treats packets: as a share of all, and by holding each back. */
+struct netem {
+	double loss_percent;
+	int64_t delay_ns;
+};
+
+static int take_delay(const struct nlattr *attribute, void *data)
 {
+	int64_t *delay = data;
+	if (mnl_attr_get_type(attribute) == TCA_NETEM_LATENCY64 &&
+	        mnl_attr_get_payload_len(attribute) >= sizeof(*delay))
+		memcpy(delay, mnl_attr_get_payload(attribute), sizeof(*delay));
+	return MNL_CB_OK;
+}
+
+/* TCA_OPTIONS of netem is a struct, and attributes behind it. */
+static struct netem netem_of(const struct nlattr *options)
+{
+	enum { TICK_NS = 64 }; /* PSCHED_SHIFT of net/pkt_sched.h; kernels before 4.17 have no LATENCY64 */
 	struct tc_netem_qopt qopt;
-	if (!options || mnl_attr_get_payload_len(options) < sizeof(qopt))
-		return 0;
+	_Static_assert(sizeof(qopt) % MNL_ALIGNTO == 0, "attributes follow without padding");
+	struct netem netem = { 0 };
+	size_t length = options ? mnl_attr_get_payload_len(options) : 0;
+	if (length < sizeof(qopt))
+		return netem;
 	memcpy(&qopt, mnl_attr_get_payload(options), sizeof(qopt));
-	return qopt.loss;
+	/* The share is scaled to the whole range of 32 bits. */
+	netem.loss_percent = (double)qopt.loss * 100.0 / UINT32_MAX;
+	netem.delay_ns = (int64_t)qopt.latency * TICK_NS;
+	(void)mnl_attr_parse_payload((const char *)mnl_attr_get_payload(options) + sizeof(qopt), length - sizeof(qopt),
+	        take_delay, &netem.delay_ns);
+	return netem;
+}
+
+static void say_netem(struct filter_text *out, const char *netdev, struct netem netem)
+{
+	char delay[DURATION_TEXT_SIZE], loss[32] = "";
+	if (netem.loss_percent > 0)
+		snprintf(loss, sizeof(loss), "loss %.3g %%", netem.loss_percent);
+	if (netem.delay_ns > 0)
+		say(out, "netem on %s: delay %s%s%s", netdev, format_duration(netem.delay_ns, delay), *loss ? ", " : "",
+		        loss);
+	else if (*loss)
+		say(out, "netem on %s: %s", netdev, loss);
+	else
+		say(out, "netem on %s", netdev);
 }
 
 /* struct tc_stats of linux/pkt_sched.h. */
@@ -145,10 +185,8 @@ static int take_qdisc(const struct nlmsghdr *message, void *data)
 	const char *kind = nft_text(table[TCA_KIND]);
 	if (head->tcm_ifindex != search->ifindex || is_plain(kind))
 		return 0;
-	/* The share is scaled to the whole range of 32 bits. */
-	uint32_t loss = !strcmp(kind, "netem") ? netem_loss(table[TCA_OPTIONS]) : 0;
-	if (loss)
-		say(search->out, "netem on %s: loss %.3g %%", search->netdev, (double)loss * 100.0 / UINT32_MAX);
+	if (!strcmp(kind, "netem"))
+		say_netem(search->out, search->netdev, netem_of(table[TCA_OPTIONS]));
 	else
 		say(search->out, "queueing discipline %s on %s", kind, search->netdev);
 	struct num drops = qdisc_drops(table[TCA_STATS]);

@@ -6,6 +6,8 @@
 #include "base/duration.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 bool rule_corrupt(struct judge *judge)
 {
@@ -99,6 +101,44 @@ static bool judge_not_ready(struct judge *judge)
 	        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
 }
 
+static const char take_netem_away[] = "take netem away where it is not meant (tc qdisc show dev NETDEV)";
+
+/* What netem holds each packet back on its way out of that host, as the record words it ("delay 60.0 ms"); 0: nothing.
+ */
+static int64_t held_back_ns(const struct endpoint_facts *end)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	const char *netem = is_software(end) && end->filter ? strstr(end->filter, "netem") : NULL;
+	const char *delay = netem ? strstr(netem, "delay ") : NULL;
+	double value;
+	char unit[4];
+	if (!delay || sscanf(delay, "delay %lf %3[a-z]", &value, unit) != 2 || !(value > 0) || value > 1e6)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(unit, units[i].name))
+			return (int64_t)(value * units[i].ns);
+	return 0;
+}
+
+/* There and back: netem of both hosts. True when that is most of what was waited. */
+static bool tell_held_back(struct judge *judge, int64_t waited_ns)
+{
+	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
+	int64_t sum = 0;
+	for (int i = 0; i < 2; i++) {
+		int64_t delay = held_back_ns(ends[i]);
+		char text[DURATION_TEXT_SIZE];
+		sum += delay;
+		if (delay)
+			because(judge, "netem of %s holds each packet back for %s", i ? "the peer's host" : "this host",
+			        format_duration(delay, text));
+	}
+	return sum && sum >= waited_ns / 2;
+}
+
 /* Known to have been noisy before, a counter says nothing; a record without any baseline has nothing against it. */
 static bool retried_by_counters(const struct judge *judge)
 {
@@ -124,6 +164,13 @@ static bool judge_retried(struct judge *judge)
 		return false;
 	if (slow)
 		because(judge, "an operation took longer than the ACK timeout of the queue pair");
+	if (timeout && tell_held_back(judge, timeout)) {
+		summarize(judge,
+		        "it worked, but packets had to be sent again: netem holds them back for as long as the "
+		        "queue pair waits");
+		next_step(judge, "%s", take_netem_away);
+		return likely(judge, OUTCOME_DEGRADED, LAYER_CONFIGURATION, L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE));
+	}
 	if (judge_filter(judge, OUTCOME_DEGRADED, L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE))) {
 		summarize(judge,
 		        "it worked, but packets had to be sent again, and a filter or queueing discipline dropped "
@@ -304,6 +351,7 @@ static void tell_slowest(struct judge *judge)
 	because(judge, "the slowest request, a %s, took %s: far longer than usual, which is less than a millisecond",
 	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
 	tell_longest_part(judge, slow);
+	(void)tell_held_back(judge, latency_ns(slow));
 }
 
 /* Longer than a second for a message. */
@@ -317,6 +365,11 @@ static bool judge_slow(struct judge *judge)
 	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
 	tell_longest_part(judge, slow);
 	summarize(judge, "it worked, but took very long");
+	if (tell_held_back(judge, latency_ns(slow))) {
+		summarize(judge, "it worked, but took very long: netem holds packets back");
+		next_step(judge, "%s", take_netem_away);
+		return likely(judge, OUTCOME_DEGRADED, LAYER_CONFIGURATION, delaying_layers(judge, slow));
+	}
 	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, slow));
 }

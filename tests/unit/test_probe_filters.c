@@ -105,7 +105,7 @@ static struct nlmsghdr *rule(uint16_t port, int verdict)
 	return message;
 }
 
-static struct nlmsghdr *qdisc(int ifindex, const char *kind, uint32_t loss)
+static struct nlmsghdr *qdisc(int ifindex, const char *kind, uint32_t loss, int64_t delay_ns)
 {
 	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
 	message->nlmsg_type = RTM_NEWQDISC;
@@ -113,8 +113,13 @@ static struct nlmsghdr *qdisc(int ifindex, const char *kind, uint32_t loss)
 	head->tcm_ifindex = ifindex;
 	mnl_attr_put_strz(message, TCA_KIND, kind);
 	struct tc_netem_qopt options = { .loss = loss };
-	if (loss)
-		mnl_attr_put(message, TCA_OPTIONS, sizeof(options), &options);
+	if (!loss && !delay_ns)
+		return message;
+	/* A struct, and attributes behind it. */
+	struct nlattr *attribute = mnl_nlmsg_get_payload_tail(message);
+	mnl_attr_put(message, TCA_OPTIONS, sizeof(options), &options);
+	mnl_attr_put(message, TCA_NETEM_LATENCY64, sizeof(delay_ns), &delay_ns);
+	attribute->nla_len = (uint16_t)((char *)mnl_nlmsg_get_payload_tail(message) - (char *)attribute);
 	return message;
 }
 
@@ -202,13 +207,17 @@ static void disciplines_of_the_netdev(void **state)
 		int ifindex;
 		const char *kind;
 		uint32_t loss;
-	} cases[] = { { 7, "fq_codel", 0 }, { 8, "netem", UINT32_MAX }, { 7, "netem", UINT32_MAX / 2 },
-		{ 7, "tbf", 0 } };
+		int64_t delay_ns;
+	} cases[] = { { 7, "fq_codel", 0, 0 }, { 8, "netem", UINT32_MAX, 0 }, { 7, "netem", UINT32_MAX / 2, 0 },
+		{ 7, "netem", 0, 60000000 }, { 7, "netem", UINT32_MAX / 20, 1500000 }, { 7, "netem", 0, 0 },
+		{ 7, "tbf", 0, 0 } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct nlmsghdr *message = qdisc(cases[i].ifindex, cases[i].kind, cases[i].loss);
+		struct nlmsghdr *message = qdisc(cases[i].ifindex, cases[i].kind, cases[i].loss, cases[i].delay_ns);
 		assert_int_equal(filters_parse_qdiscs(message, message->nlmsg_len, 7, "eth0", &text), 0);
 	}
-	assert_string_equal(text.text, "netem on eth0: loss 50 %; queueing discipline tbf on eth0");
+	assert_string_equal(text.text,
+	        "netem on eth0: loss 50 %; netem on eth0: delay 60.0 ms; netem on eth0: delay 1.50 ms, loss 5 %; "
+	        "netem on eth0; queueing discipline tbf on eth0");
 }
 
 /* Whatever is cut off: no read behind the end (the sanitizers watch), and no more than an error. */

@@ -75,6 +75,10 @@ modprobe sch_netem
 tc qdisc add dev nic0 root netem loss 100%
 probe -d rxe0 --target-device rxe2 --timeout 3000
 holds "netem on the way out: it is found" "'netem on nic0: loss 100 %' in e['local']['filter'] and v['layer'] in ('configuration', 'undetermined') and $never_confirmed"
+tc qdisc replace dev nic0 root netem delay 150ms
+probe -d rxe0 --target-device rxe2 --timeout 10000
+holds "netem that only delays: what it holds back is told beside the time that it took" \
+	"e['local']['filter'] == 'netem on nic0: delay 150 ms' and v['outcome'] in ('ok', 'degraded') and v['layer'] in ('none', 'configuration') and any('netem of this host holds each packet back for 150 ms' in text for text in v['because'])"
 tc qdisc del dev nic0 root
 peer
 holds "and then all is well again, and no filter is there" "fine() and e['local']['filter'] == e['remote']['filter'] == ''"
