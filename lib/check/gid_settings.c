@@ -5,6 +5,7 @@
 #include "check/gid.h"
 #include "gid/choose.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,18 @@ struct statement {
 	size_t used;
 	const struct gid_choice *choice; /* of the first trouble */
 	bool better;                     /* is what is advised */
+	char remedies[512];              /* of all that go by a variable, each told once */
 };
+
+static void add_remedy(struct statement *statement, const struct gid_choice *choice)
+{
+	size_t used = strlen(statement->remedies), room = sizeof(statement->remedies) - used;
+	if (!choice->remedy || strstr(statement->remedies, choice->remedy))
+		return;
+	int length = snprintf(statement->remedies + used, room, "%s%s", used ? "; " : "", choice->remedy);
+	if (length < 0 || (size_t)length >= room)
+		statement->remedies[used] = '\0';
+}
 
 static void state(struct statement *statement, const struct gid_document *document, const struct gid_table *table,
         const struct gid_choice *choice, const char *trouble)
@@ -95,6 +107,7 @@ static void check_table(struct report *report, const struct gid_document *docume
 		if (!trouble)
 			continue;
 		state(&statement, document, table, choice, trouble);
+		add_remedy(&statement, choice);
 		statement.better |= better;
 	}
 	if (!statement.choice)
@@ -106,9 +119,9 @@ static void check_table(struct report *report, const struct gid_document *docume
 	struct finding *finding = check_add(report, "gid-index-setting", subject, "%s%s", statement.text, advised);
 	report_evidence(
 	        report, finding, "settings", statement.choice->set_by, "%" PRId64, statement.choice->set_index.value);
-	report_advice(finding, "Unset it, so that an index is searched for on each port; or set what is advised, where "
-	                       "that is the same "
-	                       "on all ports that are used.");
+	statement.remedies[0] = (char)toupper((unsigned char)statement.remedies[0]);
+	char *advice_text = *statement.remedies ? arena_printf(report->arena, "%s.", statement.remedies) : NULL;
+	report_advice(finding, advice_text ? advice_text : "Unset it, so that an index is searched for on each port.");
 }
 
 void check_gid_settings(struct host *host, const struct gid_document *document)

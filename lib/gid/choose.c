@@ -2,6 +2,7 @@
 #include "gid/choose.h"
 
 #include "base/cleanup.h"
+#include "gid/remedy.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +11,9 @@
 const char *gid_environment_get(const struct gid_environment *environment, const char *name)
 {
 	size_t length = strlen(name);
-	char *const *variables = environment ? environment->variables : NULL;
+	if (!environment || (environment->without && !strcmp(environment->without, name)))
+		return NULL;
+	char *const *variables = environment->variables;
 	for (; variables && *variables; variables++)
 		if (!strncmp(*variables, name, length) && (*variables)[length] == '=')
 			return *variables + length + 1;
@@ -97,18 +100,13 @@ struct gid_port gid_port_of(const struct host *host, const struct gid_document *
 	};
 }
 
-static const struct consumer {
-	const char *name;
-	gid_rule choose;
-	const char *setting; /* what an index is given to it with; NULL: it goes by addresses */
-	const char *iwarp;   /* what keeps it from connecting a queue pair of iWARP */
-} consumers[] = {
-	{ "rdmadiag", gid_choose_rdmadiag, NULL, NULL },
-	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=", "which it does not use" },
-	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=", "which it does not use for that" },
-	{ "perftest", gid_choose_perftest, "-x ", "which it uses with -R only" },
-	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=", "which it does not use" },
-	{ "rdma_cm", gid_choose_rdma_cm, NULL, NULL },
+static const struct gid_consumer consumers[] = {
+	{ "rdmadiag", gid_choose_rdmadiag, NULL, false, NULL },
+	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=", true, "which it does not use" },
+	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=", true, "which it does not use for that" },
+	{ "perftest", gid_choose_perftest, "-x ", false, "which it uses with -R only" },
+	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=", true, "which it does not use" },
+	{ "rdma_cm", gid_choose_rdma_cm, NULL, false, NULL },
 };
 
 /*
@@ -149,31 +147,12 @@ const char *gid_entry_trouble(const struct gid_entry *entry)
 	return entry->scope == GID_SCOPE_LINK_LOCAL ? "link-local reaches its own segment only" : NULL;
 }
 
-/* Says what would make the consumer take the entry that is advised, where its own choice is worse than that. */
-static void tell_setting(struct arena *arena, const struct gid_port *port, const struct gid_choice *advice,
-        const struct consumer *consumer, struct gid_choice *choice)
-{
-	bool good = advice->index.known && !gid_entry_trouble(gid_entry_at(port, advice->index.value));
-	bool chosen = choice->index.known && choice->index.value != advice->index.value;
-	const char *trouble = chosen ? gid_entry_trouble(gid_entry_at(port, choice->index.value)) : NULL;
-	if (!consumer->setting || gid_port_transport(port) != TRANSPORT_ROCE || !good ||
-	        !(trouble || choice->empty_slot))
-		return;
-	const char *setting = arena_printf(arena, "%s%" PRId64, consumer->setting, advice->index.value);
-	if (!setting || !choice->reason)
-		return;
-	bool told = !trouble || strstr(choice->reason, trouble);
-	const char *reason = arena_printf(arena, "%s%s%s; %s has it take what is advised", choice->reason,
-	        told ? "" : "; ", told ? "" : trouble, setting);
-	choice->reason = reason ? reason : choice->reason;
-}
-
 /*
  * A queue pair of iWARP runs on a TCP connection, which the connection manager of the kernel makes (iw_cm):
  * ibv_modify_qp() does not connect it, whatever the GID.
  */
-static void tell_iwarp(
-        struct arena *arena, const struct gid_port *port, const struct consumer *consumer, struct gid_choice *choice)
+static void tell_iwarp(struct arena *arena, const struct gid_port *port, const struct gid_consumer *consumer,
+        struct gid_choice *choice)
 {
 	if (gid_port_transport(port) != TRANSPORT_IWARP || !consumer->iwarp || !choice->index.known)
 		return;
@@ -186,7 +165,6 @@ static int choose(struct host *host, const struct gid_environment *environment, 
         struct gid_table *table, size_t count)
 {
 	struct gid_port port = gid_port_of(host, document, table);
-	const struct gid_choice *advice = NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct gid_choice *choice = list_add(host->arena, &document->choices);
 		if (!choice)
@@ -198,9 +176,6 @@ static int choose(struct host *host, const struct gid_environment *environment, 
 			consumers[i].choose(host->arena, &port, environment, choice);
 		if (count == 1)
 			table->advice = choice;
-		if (!i)
-			advice = choice;
-		tell_setting(host->arena, &port, advice, &consumers[i], choice);
 		tell_iwarp(host->arena, &port, &consumers[i], choice);
 	}
 	return 0;
@@ -220,5 +195,5 @@ int gid_explain(struct host *host, const struct gid_environment *environment, st
 	int result = 0;
 	for (uint32_t i = 0; i < document->tables.count && !result; i++)
 		result = choose(host, environment, document, document->tables.items[i], ARRAY_SIZE(consumers));
-	return result;
+	return result ? result : gid_tell_remedies(host, environment, document, consumers, ARRAY_SIZE(consumers));
 }

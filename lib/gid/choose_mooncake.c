@@ -168,6 +168,7 @@ static void choose(struct arena *arena, const struct gid_port *port, const struc
 	else
 		gid_take_none(
 		        arena, choice, "%s=%s: that slot is empty, the device is not used (" VERSION ")", name, value);
+	choice->empty_slot = !choice->index.known;
 	gid_reject_others(arena, choice, port, arena_printf(arena, "%s is set", name));
 }
 

@@ -32,7 +32,8 @@
 static const char *get(const struct gid_environment *environment, const char *name)
 {
 	const char *value = gid_environment_get(environment, name);
-	const struct strings *lines = environment ? environment->nccl_conf : NULL;
+	bool dropped = environment && environment->without && !strcmp(environment->without, name);
+	const struct strings *lines = environment && !dropped ? environment->nccl_conf : NULL;
 	size_t length = strlen(name);
 	for (uint32_t i = 0; !value && lines && i < lines->count; i++)
 		if (!strncmp(lines->items[i], name, length) && lines->items[i][length] == '=')
@@ -191,7 +192,7 @@ static const char *remedy(const struct gid_port *port, const struct wish *wish, 
 	bool local = current && (current->type == GID_TYPE_ROCE_V1 || !is_valid(current));
 	struct wish other = { .ipv4 = false, .version = wish->version };
 	bool family = wish->ipv4 && !wish->prefix_length && is_routable(find(port, other).entry);
-	return local && family ? "; NCCL_IB_ADDR_FAMILY=AF_INET6 has it take one that routers forward" : "";
+	return local && family ? "; set NCCL_IB_ADDR_FAMILY=AF_INET6 to get one that routers forward" : "";
 }
 
 static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,

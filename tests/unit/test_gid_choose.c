@@ -371,16 +371,16 @@ static void test_nccl_devices(void **state)
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=abc"), "=0 (\"abc\" is read as that number)"));
 	assert_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=0x3"), "is read as"));
 	/* IPv4 is there: another family is no remedy for a version that was asked for */
-	assert_non_null(
-	        strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=AF_INET6"), "; NCCL_IB_GID_INDEX=3 has it take what"));
-	assert_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=AF_INET6"), "NCCL_IB_ADDR_FAMILY=AF_INET6 has"));
+	assert_non_null(strstr(
+	        nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=AF_INET6"), "; set NCCL_IB_GID_INDEX=3 to get the advised index"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=AF_INET6"), "NCCL_IB_ADDR_FAMILY=AF_INET6 to get"));
 	/* an index that was set is taken unchecked: what is wrong with it is said here */
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=0"),
-	        "; no router forwards RoCE v1; NCCL_IB_GID_INDEX=3 has it take what is advised"));
+	        "; no router forwards RoCE v1; set NCCL_IB_GID_INDEX=3 to get the advised index"));
 	const char *empty = nccl_reason(&f, "NCCL_IB_GID_INDEX=200");
 	assert_non_null(strstr(empty, "taken unchecked: the slot is empty"));
-	assert_non_null(strstr(empty, "); NCCL_IB_GID_INDEX=3 has it take what is advised"));
-	assert_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=3"), "has it take"));
+	assert_non_null(strstr(empty, "); set NCCL_IB_GID_INDEX=3 to get the advised index"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=3"), "to get the advised"));
 	fixture_free(&f);
 }
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A variable is one for all ports that a process uses, and tables differ. So an index is only advised where it is the
+ * advised one of all these ports; else the variable is better not set, where the consumer then finds good entries
+ * itself; and where neither helps, that is said.
+ */
+#include "gid/remedy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct look {
+	struct host *host;
+	const struct gid_environment *environment;
+	struct gid_document *document;
+	const struct gid_consumer *consumers;
+	uint32_t count;    /* of consumers */
+	uint32_t consumer; /* that is looked at */
+};
+
+static struct gid_choice *choice_of(const struct look *look, uint32_t table, uint32_t consumer)
+{
+	return look->document->choices.items[table * look->count + consumer];
+}
+
+static struct gid_port port_of(const struct look *look, uint32_t table)
+{
+	return gid_port_of(look->host, look->document, look->document->tables.items[table]);
+}
+
+/* The advised index, when it is a good one; unknown: there is none. */
+static struct num advised(const struct look *look, uint32_t table)
+{
+	struct gid_port port = port_of(look, table);
+	struct num index = choice_of(look, table, 0)->index;
+	bool good = index.known && gid_port_transport(&port) == TRANSPORT_ROCE &&
+	            !gid_entry_trouble(gid_entry_at(&port, index.value));
+	return good ? index : (struct num){ 0 };
+}
+
+/* Why the choice is a bad one; NULL: it is not, or the port is not used. */
+static const char *trouble_of(const struct gid_port *port, const struct gid_choice *choice)
+{
+	return choice->index.known  ? gid_entry_trouble(gid_entry_at(port, choice->index.value))
+	       : choice->empty_slot ? "the slot is empty"
+	                            : NULL;
+}
+
+static bool is_used(const struct gid_choice *choice)
+{
+	return choice->index.known || choice->empty_slot;
+}
+
+/* Another table whose port the consumer uses too and where another index is advised; UINT32_MAX: none. */
+static uint32_t other_advice(const struct look *look, uint32_t table)
+{
+	struct num index = advised(look, table);
+	for (uint32_t i = 0; i < look->document->tables.count; i++) {
+		struct num other = advised(look, i);
+		if (is_used(choice_of(look, i, look->consumer)) && other.known && other.value != index.value)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+/* Are there ports that have a table which was not read, as only one device was asked for? */
+static bool others_unread(const struct look *look)
+{
+	uint32_t ports = 0;
+	list_each(device, &look->host->devices)
+		list_each(port, &device->ports)
+			ports += port->transport == TRANSPORT_ROCE && (!port->state || !strcmp(port->state, "ACTIVE"));
+	uint32_t read = 0;
+	for (uint32_t i = 0; i < look->document->tables.count; i++) {
+		struct gid_port port = port_of(look, i);
+		read += gid_port_transport(&port) == TRANSPORT_ROCE && !gid_port_inactive(&port);
+	}
+	return ports > read;
+}
+
+/* Does it take good entries on all its ports once the variable is not set, as far as there are any? */
+static bool is_better_unset(const struct look *look, const char *variable)
+{
+	struct gid_environment environment = *look->environment;
+	environment.without = variable;
+	for (uint32_t i = 0; i < look->document->tables.count; i++) {
+		struct gid_choice choice = { 0 };
+		struct gid_port port = port_of(look, i);
+		if (!advised(look, i).known || !is_used(choice_of(look, i, look->consumer)))
+			continue;
+		look->consumers[look->consumer].choose(look->host->arena, &port, &environment, &choice);
+		if (!choice.index.known || trouble_of(&port, &choice))
+			return false;
+	}
+	return true;
+}
+
+static const char *remedy_of(const struct look *look, uint32_t table)
+{
+	struct arena *arena = look->host->arena;
+	const struct gid_consumer *consumer = &look->consumers[look->consumer];
+	const struct gid_choice *choice = choice_of(look, table, look->consumer);
+	int64_t index = advised(look, table).value;
+	uint32_t other = consumer->for_all_ports ? other_advice(look, table) : UINT32_MAX;
+	bool unread = consumer->for_all_ports && others_unread(look);
+	const char *unset = choice->set_by && (other != UINT32_MAX || unread) && is_better_unset(look, choice->set_by)
+	                            ? choice->set_by
+	                            : NULL;
+	if (other == UINT32_MAX && !unset)
+		return arena_printf(arena, "%s %s%" PRId64 " to get the advised index%s",
+		        consumer->for_all_ports ? "set" : "give it", consumer->setting, index,
+		        unread ? " (it counts for the other devices too)" : "");
+	if (other == UINT32_MAX)
+		return arena_printf(arena,
+		        "unset %s: it counts for all ports, and a good index is found on this one without it", unset);
+	const struct gid_choice *elsewhere = choice_of(look, other, 0);
+	const char *why = arena_printf(arena,
+	        "one index counts for all ports, and %" PRId64 " is advised here, %" PRId64 " on %s/%" PRId64, index,
+	        elsewhere->index.value, elsewhere->device, elsewhere->port.value);
+	return !why    ? NULL
+	       : unset ? arena_printf(arena, "unset %s: %s; without it good ones are found", unset, why)
+	               : arena_printf(arena, "%.*s alone is no remedy: %s", (int)strcspn(consumer->setting, "="),
+	                         consumer->setting, why);
+}
+
+static int tell(const struct look *look, uint32_t table)
+{
+	struct gid_port port = port_of(look, table);
+	struct gid_choice *choice = choice_of(look, table, look->consumer);
+	const char *trouble = trouble_of(&port, choice);
+	if (!look->consumers[look->consumer].setting || !advised(look, table).known || !trouble || !choice->reason ||
+	        (choice->index.known && choice->index.value == advised(look, table).value))
+		return 0;
+	choice->remedy = remedy_of(look, table);
+	bool told = strstr(choice->reason, trouble) != NULL || choice->empty_slot;
+	const char *reason = choice->remedy ? arena_printf(look->host->arena, "%s%s%s; %s", choice->reason,
+	                                              told ? "" : "; ", told ? "" : trouble, choice->remedy)
+	                                    : NULL;
+	choice->reason = reason ? reason : choice->reason;
+	return reason ? 0 : -ENOMEM;
+}
+
+int gid_tell_remedies(struct host *host, const struct gid_environment *environment, struct gid_document *document,
+        const struct gid_consumer *consumers, uint32_t count)
+{
+	struct look look = { host, environment, document, consumers, count, 0 };
+	for (; look.consumer < count; look.consumer++)
+		for (uint32_t i = 0; i < document->tables.count; i++)
+			if (tell(&look, i))
+				return -ENOMEM;
+	return 0;
+}
