@@ -122,8 +122,10 @@ static int judge_settings(struct host *host, struct look *look)
 	struct gid_environment environment;
 	int result = gid_settings_environment(host->arena, &look->settings, &environment);
 	result = result ? result : gid_explain(host, &environment, &look->gids);
-	if (!result)
-		check_gid_settings(host, &look->gids);
+	if (result)
+		return result;
+	check_gid_settings(host, &look->gids);
+	check_gid_defaults(host, &look->gids);
 	return result;
 }
 

@@ -2,6 +2,7 @@
 #include "check/add.h"
 #include "check/findings.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 
 struct finding *check_add(struct report *report, const char *id, const char *subject, const char *message, ...)
@@ -14,4 +15,12 @@ struct finding *check_add(struct report *report, const char *id, const char *sub
 	const char *text = arena_vprintf(report->arena, message, args);
 	va_end(args);
 	return report_finding(report, id, kind ? kind->severity : SEVERITY_WARNING, subject, "%s", text ? text : "");
+}
+
+const char *check_sentence(struct report *report, const char *clause)
+{
+	char *sentence = clause && *clause ? arena_printf(report->arena, "%s.", clause) : NULL;
+	if (sentence)
+		*sentence = (char)toupper((unsigned char)*sentence);
+	return sentence;
 }

@@ -9,4 +9,7 @@
 __attribute__((format(printf, 4, 5))) struct finding *check_add(
         struct report *report, const char *id, const char *subject, const char *message, ...);
 
+/* A clause as a sentence, for an advice; NULL stays NULL, and comes without memory. */
+const char *check_sentence(struct report *report, const char *clause);
+
 #endif

@@ -28,9 +28,13 @@ const struct finding_kind finding_kinds[] = {
 	        NULL },
 	/* GIDs */
 	{ "gid-address-taken", SEVERITY_ERROR, "another node has the address of a GID too", NULL },
+	{ "gid-default-choice", SEVERITY_INFO,
+	        "a library takes, without being told to, an entry that cannot work, though there is one that can",
+	        NULL },
 	{ "gid-duplicate", SEVERITY_WARNING, "one GID of one type stands at several indexes of a port", NULL },
 	{ "gid-index-setting", SEVERITY_WARNING,
-	        "a variable or a file of NCCL names an index that is empty, stale or does not get everywhere on this port",
+	        "a variable or a file of NCCL names an index that is empty, stale or does not get everywhere on this "
+	        "port",
 	        NULL },
 	{ "gid-link-local-only", SEVERITY_WARNING,
 	        "the port has link-local GIDs only: it reaches its own segment, nothing behind a router", NULL },

@@ -13,6 +13,8 @@ void check_gid(struct host *host, const struct gid_document *document);
  * the consumers run.
  */
 void check_gid_settings(struct host *host, const struct gid_document *document);
+/* The same of those that nobody set: consumers that take an entry which cannot work, though there is one that can. */
+void check_gid_defaults(struct host *host, const struct gid_document *document);
 /* Of these: several adapters in one subnet. */
 void check_gid_subnets(struct host *host, const struct gid_document *document);
 

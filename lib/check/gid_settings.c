@@ -5,7 +5,6 @@
 #include "check/gid.h"
 #include "gid/choose.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,9 +118,8 @@ static void check_table(struct report *report, const struct gid_document *docume
 	struct finding *finding = check_add(report, "gid-index-setting", subject, "%s%s", statement.text, advised);
 	report_evidence(
 	        report, finding, "settings", statement.choice->set_by, "%" PRId64, statement.choice->set_index.value);
-	statement.remedies[0] = (char)toupper((unsigned char)statement.remedies[0]);
-	char *advice_text = *statement.remedies ? arena_printf(report->arena, "%s.", statement.remedies) : NULL;
-	report_advice(finding, advice_text ? advice_text : "Unset it, so that an index is searched for on each port.");
+	const char *remedies = check_sentence(report, statement.remedies);
+	report_advice(finding, remedies ? remedies : "Unset it, so that an index is searched for on each port.");
 }
 
 void check_gid_settings(struct host *host, const struct gid_document *document)

@@ -96,11 +96,11 @@ static bool is_better_unset(const struct look *look, const char *variable)
 	return true;
 }
 
-static const char *remedy_of(const struct look *look, uint32_t table)
+static const char *find_remedy(const struct look *look, uint32_t table)
 {
 	struct arena *arena = look->host->arena;
 	const struct gid_consumer *consumer = &look->consumers[look->consumer];
-	const struct gid_choice *choice = choice_of(look, table, look->consumer);
+	struct gid_choice *choice = choice_of(look, table, look->consumer);
 	int64_t index = advised(look, table).value;
 	uint32_t other = consumer->for_all_ports ? other_advice(look, table) : UINT32_MAX;
 	bool unread = consumer->for_all_ports && others_unread(look);
@@ -114,6 +114,7 @@ static const char *remedy_of(const struct look *look, uint32_t table)
 	if (other == UINT32_MAX)
 		return arena_printf(arena,
 		        "unset %s: it counts for all ports, and a good index is found on this one without it", unset);
+	choice->without_remedy = !unset;
 	const struct gid_choice *elsewhere = choice_of(look, other, 0);
 	const char *why = arena_printf(arena,
 	        "one index counts for all ports, and %" PRId64 " is advised here, %" PRId64 " on %s/%" PRId64, index,
@@ -132,7 +133,7 @@ static int tell(const struct look *look, uint32_t table)
 	if (!look->consumers[look->consumer].setting || !advised(look, table).known || !trouble || !choice->reason ||
 	        (choice->index.known && choice->index.value == advised(look, table).value))
 		return 0;
-	choice->remedy = remedy_of(look, table);
+	choice->remedy = find_remedy(look, table);
 	bool told = strstr(choice->reason, trouble) != NULL || choice->empty_slot;
 	const char *reason = choice->remedy ? arena_printf(look->host->arena, "%s%s%s; %s", choice->reason,
 	                                              told ? "" : "; ", told ? "" : trouble, choice->remedy)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Libraries that take, without being told to, an entry which cannot work here though there is one that can: NCCL takes
+ * the first IPv4 entry, whosever it is, and UCX leaves a port alone whose slot 0 is empty. RoCE v1 and link-local GIDs
+ * work on their segment, so nothing is said of these. perftest is left out: it is started by hand, with an index.
+ */
+#include "check/add.h"
+#include "check/gid.h"
+#include "gid/choose.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum trouble { TROUBLE_NONE, TROUBLE_FOREIGN, TROUBLE_STALE, TROUBLE_EMPTY, TROUBLE_UNUSED, TROUBLE_COUNT };
+
+static const char *const said[TROUBLE_COUNT] = {
+	[TROUBLE_FOREIGN] = "takes an entry whose netdev is in another network namespace",
+	[TROUBLE_STALE] = "takes a stale entry",
+	[TROUBLE_EMPTY] = "takes an empty slot",
+	[TROUBLE_UNUSED] = "leaves the port alone, as slot 0 is empty",
+};
+
+static bool is_library(const char *consumer)
+{
+	return !strcmp(consumer, "nccl") || !strcmp(consumer, "ucx") || !strcmp(consumer, "mooncake");
+}
+
+/* What a setting leads to is a matter of gid-index-setting; without a remedy there is nothing better to take. */
+static enum trouble trouble_of(const struct gid_port *port, const struct gid_choice *choice)
+{
+	bool ours = !strcmp(choice->device, port->table->device) && num_is(choice->port, port->table->port.value);
+	if (!ours || choice->set_by || !choice->remedy || !is_library(choice->consumer))
+		return TROUBLE_NONE;
+	if (!choice->index.known)
+		return TROUBLE_UNUSED;
+	const struct gid_entry *entry = gid_entry_at(port, choice->index.value);
+	if (!entry)
+		return TROUBLE_EMPTY;
+	return entry->state == GID_STATE_FOREIGN_NETNS ? TROUBLE_FOREIGN
+	       : entry->state == GID_STATE_STALE       ? TROUBLE_STALE
+	                                               : TROUBLE_NONE;
+}
+
+/* Of one port. What is the same on all ports has no index in it, so that it is told once of all of them. */
+struct statement {
+	char text[384], remedies[256];
+	bool without_remedy;
+};
+
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+static void state(struct statement *statement, const struct gid_choice *choice, enum trouble trouble)
+{
+	append(statement->text, sizeof(statement->text), "%s%s by itself %s", *statement->text ? ", " : "",
+	        choice->consumer, said[trouble]);
+	statement->without_remedy |= choice->without_remedy;
+	if (!choice->without_remedy)
+		append(statement->remedies, sizeof(statement->remedies), "%s%s", *statement->remedies ? "; " : "",
+		        choice->remedy);
+}
+
+static void check_port(struct report *report, const struct gid_document *document, const struct gid_port *port)
+{
+	struct statement statement = { 0 };
+	list_each(choice, &document->choices)
+		if (trouble_of(port, choice))
+			state(&statement, choice, trouble_of(port, choice));
+	if (!*statement.text)
+		return;
+	char subject[PORT_LABEL_SIZE];
+	port_label(port->table->device, port->table->port, subject);
+	struct finding *finding = check_add(report, "gid-default-choice", subject, "%s", statement.text);
+	list_each(choice, &document->choices)
+		if (trouble_of(port, choice))
+			report_evidence(report, finding, "choice", choice->consumer, "%s", choice->reason);
+	if (statement.without_remedy)
+		append(statement.remedies, sizeof(statement.remedies),
+		        "%sports need different indexes, see rdmadiag gid --explain", *statement.remedies ? "; " : "");
+	report_advice(finding, check_sentence(report, statement.remedies));
+}
+
+void check_gid_defaults(struct host *host, const struct gid_document *document)
+{
+	list_each(table, &document->tables) {
+		struct gid_port port = gid_port_of(host, document, table);
+		if (gid_port_transport(&port) == TRANSPORT_ROCE)
+			check_port(&host->report, document, &port);
+	}
+}
