@@ -128,9 +128,8 @@ static bool needs_row(const struct rdma_device *device, const struct port *port,
 /* "100 (2X HDR)": the kernel's own words tell lanes and generation. */
 static void put_rate(struct printing *printing, const struct port *port)
 {
-	const char *words = port->rate_text ? strchr(port->rate_text, '(') : NULL;
-	if (port->rate_text && !words)
-		words = port->rate_mbps.known ? NULL : port->rate_text;
+	/* What is no rate is told below, with its words. */
+	const char *words = port->rate_text && port->rate_mbps.known ? strchr(port->rate_text, '(') : NULL;
 	if (port->rate_mbps.known && words && port->rate_mbps.value % 1000 == 0)
 		table_cellf(printing->table, RATE, "%" PRId64 " %s", port->rate_mbps.value / 1000, words);
 	else if (port->rate_mbps.known && words)

@@ -70,7 +70,7 @@ static void put_port(struct printing *printing, void *parent, const struct place
 	table_cell(printing->table, PLACE, port_label(place->device->name, port->number, label));
 	table_cell(printing->table, WHAT, transport_names[port->transport]);
 	put_state(printing, port->state, "ACTIVE");
-	table_cell(printing->table, LINK, port->rate_text);
+	table_cell(printing->table, LINK, port->rate_mbps.known ? port->rate_text : NULL);
 	if (place->device->software == FLAG_YES)
 		table_cell(printing->table, DETAIL, "in software");
 	else if (port->lid.known && port->link_layer == LINK_LAYER_INFINIBAND)

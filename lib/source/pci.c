@@ -213,17 +213,32 @@ static struct num link_width(struct num width)
 	return width.known && width.value > 0 && width.value <= 32 ? width : (struct num){ 0 };
 }
 
+/* A virtual function has no link of its own: its width is 0, and the speed unknown. */
+static void tell_odd_link(
+        struct host *host, const char *subject, const struct pci_hop *hop, const char *speed, struct num width)
+{
+	if (num_is(width, 0))
+		return;
+	if (speed && !hop->speed_mtps.known)
+		report_missing(&host->report, "speed_gts", subject, 0, "\"%s\" is no speed", speed);
+	if (width.known && !hop->width.known)
+		report_missing(
+		        &host->report, "width", subject, 0, "%lld is no width of a link", (long long)width.value);
+}
+
 static void read_link(struct origin *origin, struct host *host, const char *path, struct pci_hop *hop)
 {
 	hop->max_speed_mtps = pci_speed_mtps(sysfs_text(origin, host->arena, "%s/max_link_speed", path));
 	if (errno == ENOENT)
 		return; /* not PCI Express */
-	hop->speed_mtps = pci_speed_mtps(sysfs_text(origin, host->arena, "%s/current_link_speed", path));
+	const char *speed = sysfs_text(origin, host->arena, "%s/current_link_speed", path);
+	hop->speed_mtps = pci_speed_mtps(speed);
 	hop->max_width = link_width(sysfs_number(origin, "%s/max_link_width", path));
 	struct num width = sysfs_number(origin, "%s/current_link_width", path);
 	if (!width.known)
 		sysfs_missing(host, "width", origin_subject(origin), errno);
 	hop->width = link_width(width);
+	tell_odd_link(host, origin_subject(origin), hop, speed, width);
 }
 
 /* Without the capability the place decides: bridges alternate below a root port. */

@@ -115,9 +115,10 @@ static void read_identity(struct origin *origin, struct host *host, struct rdma_
 }
 
 /* Drivers without firmware give an empty text, or no file. */
+/* Drivers write "N/A" as well of what they do not have. */
 static const char *unless_empty(const char *text)
 {
-	return text && *text ? text : NULL;
+	return text && *text && strcmp(text, "N/A") != 0 ? text : NULL;
 }
 
 /* The words that the software drivers set (rxe_verbs.c, siw_main.c); read only where nothing else names the driver. */
@@ -264,6 +265,8 @@ static void read_rate(struct reading *reading)
 	struct port *port = reading->port;
 	errno = 0;
 	port->rate_text = unless_empty(port_text(reading, "rate"));
+	if (port->rate_text)
+		port->rate_text += strspn(port->rate_text, " ");
 	port->rate_mbps = rdma_rate_mbps(port->rate_text);
 	if (!port->rate_text)
 		sysfs_missing(reading->host, "rate_gbps", reading->subject, errno ? errno : ENODATA);
