@@ -467,10 +467,12 @@ static int serve_peers(
 		}
 		if (result == -EINTR && served)
 			return EXIT_INTERRUPTED;
-		if (result) {
+		if (result == -EINTR)
+			error_say(&error, result, "interrupted while it waited for a peer: none came");
+		else if (result)
 			error_set(&error, result, "waiting for a peer");
+		if (result)
 			return give_up(arguments, common, "accept", &error);
-		}
 		int status = serve_one(arguments, common, listener, fd);
 		served += status >= 0;
 		if (watcher_signal())

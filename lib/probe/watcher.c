@@ -120,7 +120,23 @@ static const char *name_system_call(struct arena *arena, const char *text)
 		{ SYS_sendto, "sendto" },
 		{ SYS_recvfrom, "recvfrom" },
 		{ SYS_recvmsg, "recvmsg" },
+		{ SYS_sendmsg, "sendmsg" },
 		{ SYS_futex, "futex" },
+		{ SYS_ppoll, "ppoll" },
+		{ SYS_pselect6, "pselect6" },
+		{ SYS_epoll_pwait, "epoll_pwait" },
+		{ SYS_nanosleep, "nanosleep" },
+		{ SYS_clock_nanosleep, "clock_nanosleep" },
+		{ SYS_wait4, "wait4" },
+		{ SYS_waitid, "waitid" },
+		{ SYS_mprotect, "mprotect" },
+		{ SYS_mremap, "mremap" },
+		{ SYS_pread64, "pread64" },
+#ifdef SYS_poll /* not on architectures that are newer than their successors */
+		{ SYS_poll, "poll" },
+		{ SYS_select, "select" },
+		{ SYS_epoll_wait, "epoll_wait" },
+#endif
 		{ SYS_exit_group, "exit_group" },
 	};
 	char *end;

@@ -128,12 +128,12 @@ static const struct {
 };
 
 static const struct word_explanation outcome_table[] = {
-	{ "ok", { "Every operation completed with success, and what was verified is right. Where one took 100 ms or "
-	          "longer, the first reason (because) says so.",
+	{ "ok", { "Every operation completed with success, and what was verified is right. Where one took 10 ms or "
+	          "longer (100 ms with a software device), the first reason (because) says so.",
 	                0, NULL, PROBE } },
 	{ "degraded", { "The operations succeeded, and something on the way was not as it should be: retries, long "
-	                "times (from a second on), a buffer on another node. From 100 ms on a request that "
-	                "is not that late is only named among the reasons of ok.",
+	                "times (from a second on), a buffer on another node. From 10 ms on (100 ms with a "
+	                "software device) a request that is not that late is only named among the reasons of ok.",
 	                      0, "The reasons (because) name it.", PROBE } },
 	{ "corrupt", { "A completion said success, and the bytes at the target are not those that were sent.", 0,
 	                     "Make the probe again with another size and another buffer node, and keep the trace.",

@@ -293,7 +293,8 @@ static bool judge_control(struct judge *judge, enum outcome outcome)
 		return undetermined(judge, outcome,
 		        known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
 	}
-	summarize(judge, "the peer was lost at step %s: %s", step->step, strerror((int)error));
+	summarize(
+	        judge, "the peer was lost at step %s of the control connection: %s", step->step, strerror((int)error));
 	if (peer_closed(judge))
 		return judge_closed(judge, outcome);
 	return undetermined(
