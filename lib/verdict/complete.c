@@ -242,16 +242,48 @@ static bool was_served(const struct evidence *evidence)
 	return served && evidence->local.role == ROLE_TARGET && !evidence->operations.count;
 }
 
-/* The list of operations ends somewhere; what lies behind it was looked at all the same. */
+static bool has_omitted(const struct evidence *evidence)
+{
+	return evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
+}
+
+/* The list has every request, and every one of them succeeded. */
+static bool list_succeeded(const struct evidence *evidence)
+{
+	if (has_omitted(evidence) || !evidence->operations.count)
+		return false;
+	list_each(operation, &evidence->operations)
+		if (!is_success(operation) && !operation->reclaimed_ns.known)
+			return false;
+	return true;
+}
+
+static int64_t looked_at(const struct evidence *evidence)
+{
+	int64_t sum = 0;
+	list_each(of_size, &evidence->payloads) {
+		const struct num counts[] = { of_size->right, of_size->wrong, of_size->untouched };
+		for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+			sum = counts[i].known ? difference(sum, difference(0, counts[i].value)) : sum;
+	}
+	return sum;
+}
+
+/*
+ * The target's counts speak of requests whose own entry does not: of those behind the end of the list, and of listed
+ * ones that nobody verified one by one. Places of requests that were never posted are untouched as well.
+ */
 static void complete_unlisted(struct completed *to)
 {
 	const struct evidence *evidence = &to->evidence;
-	bool omitted = evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
-	if (!was_served(evidence) && (!omitted || !all_done(evidence)))
+	bool listed = list_succeeded(evidence);
+	if (!was_served(evidence) && !listed && (!has_omitted(evidence) || !all_done(evidence)))
 		return;
+	bool surplus = listed && looked_at(evidence) > evidence->operations.count;
 	list_each(of_size, &evidence->payloads) {
 		bool wrong = of_size->wrong.known && of_size->wrong.value > 0;
-		bool missing = of_size->untouched.known && of_size->untouched.value > 0 && !is_iwarp(&evidence->local);
+		bool missing = of_size->untouched.known && of_size->untouched.value > 0 && !surplus &&
+		               !is_iwarp(&evidence->local);
 		if ((wrong || missing) && of_size->bytes.known && !to->unlisted.bytes.known)
 			to->unlisted = (struct operation){
 				.opcode = to->request.op,

@@ -150,9 +150,9 @@ bool is_empty(const struct operation *operation)
 }
 
 /* The right of the target that this operation needs; NULL: none, or nobody knows. */
-static const char *needed_right(const struct operation *operation)
+const char *needed_right(int opcode)
 {
-	switch (operation->opcode) {
+	switch (opcode) {
 	case OP_WRITE:
 	case OP_WRITE_IMM:
 		return "remote-write";
@@ -165,14 +165,14 @@ static const char *needed_right(const struct operation *operation)
 
 bool lacks_queue_right(const struct judge *judge, const struct operation *operation)
 {
-	const char *right = needed_right(operation), *given = judge->evidence->remote.qp_access;
+	const char *right = needed_right(operation->opcode), *given = judge->evidence->remote.qp_access;
 	return right && given && !text_has(given, right);
 }
 
 const char *missing_right(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *target = &judge->evidence->remote;
-	const char *right = needed_right(operation);
+	const char *right = needed_right(operation->opcode);
 	if (!right)
 		return NULL;
 	if (target->mr_access && !text_has(target->mr_access, right) && !is_empty(operation))

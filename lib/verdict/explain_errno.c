@@ -59,7 +59,7 @@ static const struct errno_explanation errno_table[] = {
 	                UVERBS "; open(2)" } },
 	{ "ibv_open_device", ENODEV,
 	        { "The device is going away, or no provider library knows it.",
-	                L(KERNEL) | L(PROVIDER) | L(CONFIGURATION),
+	                L(KERNEL) | L(PROVIDER) | L(CONFIGURATION) | L(PLATFORM) | L(DEVICE),
 	                "See that the provider's package is installed and that the driver still has the device.",
 	                UVERBS } },
 	{ "ibv_open_device", ENXIO,

@@ -71,11 +71,41 @@ bool needs_receive(const struct operation *operation)
 	return operation->opcode == OP_SEND || operation->opcode == OP_WRITE_IMM;
 }
 
+bool is_of_first(const struct judge *judge, const struct operation *operation)
+{
+	struct num first = judge->evidence->local.qpn;
+	return !first.known || !operation->qpn.known || first.value == operation->qpn.value;
+}
+
+/* The state that is recorded is of the first queue pair; of the others only their way there is. */
+static bool is_peer_ready_for(const struct judge *judge, const struct operation *operation)
+{
+	if (!is_ready(&judge->evidence->remote))
+		return false;
+	if (is_of_first(judge, operation))
+		return true;
+	int64_t ready = 0;
+	list_each(transition, &judge->evidence->transitions)
+		ready += transition->side == SIDE_REMOTE && text_is(explain_step(transition->to), "RTR") &&
+		         num_is(transition->error, 0);
+	struct num wanted = judge->request->qps;
+	return wanted.known && wanted.value > 1 && ready >= wanted.value;
+}
+
 bool excludes_peer_program(const struct judge *judge, const struct operation *operation)
 {
-	const struct endpoint_facts *remote = &judge->evidence->remote;
-	return is_ready(remote) && remote->alive == FLAG_YES &&
+	return is_peer_ready_for(judge, operation) && judge->evidence->remote.alive == FLAG_YES &&
 	       (!needs_receive(operation) || status_of(operation).known);
+}
+
+/* Without its transitions nobody knows whether it was tried. */
+bool never_moved_to_rts(const struct judge *judge, const struct operation *operation)
+{
+	const char *state = judge->evidence->local.qp_state;
+	bool early = text_is(state, "RESET") || text_is(state, "INIT") || text_is(state, "RTR");
+	return early && is_of_first(judge, operation) && reached(judge, SIDE_LOCAL, "INIT") &&
+	       !tried(judge, SIDE_LOCAL, "RTS") &&
+	       (!tried(judge, SIDE_LOCAL, "RTR") || reached(judge, SIDE_LOCAL, "RTR"));
 }
 
 bool is_posted(const struct operation *operation)

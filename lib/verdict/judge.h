@@ -90,6 +90,10 @@ bool needs_receive(const struct operation *operation); /* of the peer */
  * request that needs a receive may wait for one as long as the RNR retries allow, for ever with seven.
  */
 bool excludes_peer_program(const struct judge *judge, const struct operation *operation);
+/* Of the first queue pair of this end, whose states the record has; unknown: yes. */
+bool is_of_first(const struct judge *judge, const struct operation *operation);
+/* The local queue pair of this request has gone on from RESET, and not to RTS. */
+bool never_moved_to_rts(const struct judge *judge, const struct operation *operation);
 bool is_posted(const struct operation *operation);
 bool is_success(const struct operation *operation);
 /* Somebody verified the whole payload; landed means that (model/evidence.h). */
@@ -156,6 +160,7 @@ const char *mtu_conflict(const struct judge *judge);
 bool only_large_fails(const struct judge *judge, const struct operation *operation);
 /* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
 const char *missing_right(const struct judge *judge, const struct operation *operation);
+const char *needed_right(int opcode); /* of the target; NULL: none, or nobody knows */
 /* The queue pair's, not the buffer's. */
 bool lacks_queue_right(const struct judge *judge, const struct operation *operation);
 bool has_one_domain(const struct judge *judge);
@@ -252,6 +257,8 @@ const struct lag_member *corrupting_member(const struct judge *judge);
 bool judge_member(struct judge *judge); /* one that failed, while the requests themselves did not */
 /* A filter or queueing discipline that counted: what it dropped was on its way to or from this port. */
 bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
+/* rules_stall.c: a completion that was there, and no event told of it. */
+bool judge_unnotified(struct judge *judge, enum outcome outcome);
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
         layer_set base); /* rules_loss.c */
 bool judge_port_down(struct judge *judge, enum outcome outcome);

@@ -239,10 +239,10 @@ static layer_set counted_layers(const struct judge *judge)
 }
 
 /* The peer cannot answer: its queue pair is not ready, or its process is gone. */
-static bool judge_peer(struct judge *judge, enum outcome outcome, layer_set base)
+static bool judge_peer(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
 {
 	const struct endpoint_facts *remote = &judge->evidence->remote;
-	if (is_not_ready(remote)) {
+	if (is_not_ready(remote) && is_of_first(judge, operation)) {
 		because(judge, "the peer's queue pair is in %s", remote->qp_state);
 		summarize(judge, "the peer's queue pair is not ready to receive");
 		next_step(judge, "see why the peer's queue pair left RTR/RTS, or never reached it");
@@ -373,8 +373,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		return true;
 	if (judge->step.name && judge->step.side == SIDE_REMOTE && !landed)
 		return judge_failed_step(judge, outcome);
-	if (!landed && (judge_peer(judge, outcome, base) || judge_conflicts(judge, outcome, operation, base) ||
-	                       judge_wire(judge, outcome)))
+	if (!landed && (judge_peer(judge, outcome, operation, base) ||
+	                       judge_conflicts(judge, outcome, operation, base) || judge_wire(judge, outcome)))
 		return true;
 	if (judge_way_back(judge, outcome) || (!landed && judge_not_left(judge, outcome)))
 		return true;

@@ -9,6 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What the target counted, of requests that are not listed one by one, or not verified so. */
+static void tell_payloads(struct judge *judge)
+{
+	list_each(of_size, &judge->evidence->payloads) {
+		const struct num *wrong = &of_size->wrong, *untouched = &of_size->untouched;
+		if (!of_size->bytes.known)
+			continue;
+		if (wrong->known && wrong->value > 0)
+			because(judge, "of the payloads of %" PRId64 " bytes %" PRId64 " %s wrong",
+			        of_size->bytes.value, wrong->value, wrong->value == 1 ? "is" : "are");
+		if (untouched->known && untouched->value > 0)
+			because(judge, "in %" PRId64 " place%s for payloads of %" PRId64 " bytes nothing arrived",
+			        untouched->value, plural(untouched->value), of_size->bytes.value);
+	}
+}
+
 bool rule_corrupt(struct judge *judge)
 {
 	const struct lag_member *member = judge->wrong ? NULL : corrupting_member(judge);
@@ -17,6 +33,7 @@ bool rule_corrupt(struct judge *judge)
 	if (member)
 		because(judge, "wrong bytes arrived over %s", member_words(judge, member));
 	because(judge, "an operation succeeded, and the bytes in the target's memory are not those that were sent");
+	tell_payloads(judge);
 	if (judge->failed)
 		because(judge, "another operation failed as well; wrong data outweighs it");
 	tell_counters(judge);
@@ -217,10 +234,10 @@ static enum landing landing_of(const struct judge *judge, const struct operation
 	int64_t offset = one_clock ? 0 : clock->offset_ns.value, error = one_clock ? 0 : clock->error_ns.value;
 	int64_t start = operation->post_call_ns.value;
 	struct num seen = operation->remote_landed_ns, not_before = operation->remote_landed_not_before_ns;
-	if (seen.known && difference(difference(seen.value, offset), start) < latency / 10 - error)
+	if (seen.known && difference(difference(seen.value, offset), start) < difference(latency / 10, error))
 		return LANDED_AT_ONCE;
-	if (not_before.known &&
-	        difference(difference(not_before.value, offset), start) > latency - latency / 10 + error)
+	if (not_before.known && difference(difference(not_before.value, offset), start) >
+	                                difference(latency - latency / 10, difference(0, error)))
 		return LANDED_AT_LAST;
 	return LANDING_UNKNOWN;
 }
@@ -246,13 +263,16 @@ static layer_set delaying_layers(const struct judge *judge, const struct operati
 {
 	const layer_set way = layers_on_the_way(judge, operation),
 	                taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
+	const struct notification_facts *notification = judge->evidence->notification;
 	int64_t latency = latency_ns(operation);
+	/* Found by the last look of all, which is not when it arrived. */
+	bool found = notification && notification->found_at_end == FLAG_YES && operation->found_unnotified == FLAG_YES;
 	if (!operation->cqe_arrived_ns.known || !operation->post_call_ns.known || latency < 0)
 		return way | taking;
 	int64_t arrival = difference(operation->cqe_arrived_ns.value, operation->post_call_ns.value);
 	if (arrival < latency / 10)
 		return taking;
-	return arrival > latency - latency / 10 ? way : way | taking;
+	return arrival > latency - latency / 10 && !found ? way : way | taking;
 }
 
 /* The slowest that took this long, and more than a slow link takes for all that was posted with it; NULL: none did. */
@@ -329,11 +349,13 @@ static bool judge_late(struct judge *judge)
 	        latency >= 0 ? format_duration(latency, took) : "");
 	tell_longest_part(judge, late);
 	summarize(judge, "it succeeded, but only after the deadline");
-	next_step(judge, "run it again with a longer --timeout and watch the counters");
 	if (late->cqe_arrived_ns.known && late->cqe_arrived_ns.value < wait_end(judge, late)) {
 		because(judge, "its completion had arrived before the deadline, and was taken after it");
 		summarize(judge, "its completion was there in time, and was taken too late");
+		if (late->found_unnotified == FLAG_YES)
+			return judge_unnotified(judge, OUTCOME_DEGRADED);
 	}
+	next_step(judge, "run it again with a longer --timeout and watch the counters");
 	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, late));
 }

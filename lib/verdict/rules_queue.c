@@ -30,6 +30,26 @@ layer_set layers_of_refusal(int64_t error)
 	return known ? known->text.layers : L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE);
 }
 
+/* Most libraries leave the state to the device; those of bnxt_re and hns look (rdma-core, bnxt_re_post_send()). */
+static bool judge_refused_early(struct judge *judge)
+{
+	because(judge, "the local queue pair is in %s and was never moved to RTS: it cannot send",
+	        judge->evidence->local.qp_state);
+	summarize(judge, "the request was posted to a queue pair that is not in RTS, and refused");
+	next_step(judge, "move the queue pair to RTS before posting");
+	return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
+}
+
+/* The same libraries refuse what comes after an error; then the refusal is a consequence. */
+static bool is_in_error(struct judge *judge, const struct operation *refused)
+{
+	const char *state = judge->evidence->local.qp_state;
+	bool error = is_of_first(judge, refused) && (text_is(state, "ERR") || text_is(state, "SQE"));
+	if (error)
+		because(judge, "the local queue pair is in %s", state);
+	return error;
+}
+
 bool rule_refused(struct judge *judge)
 {
 	const struct operation *refused = judge->refused;
@@ -44,6 +64,8 @@ bool rule_refused(struct judge *judge)
 		because(judge, "%u request%s before it %s posted", judge->posted, plural(judge->posted),
 		        judge->posted == 1 ? "was" : "were");
 	summarize(judge, "the request was refused when it was posted: %s", strerror((int)error));
+	if (error == EINVAL && never_moved_to_rts(judge, refused))
+		return judge_refused_early(judge);
 	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
 	bool too_long = tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is");
 	if (too_long && (error == EINVAL || error == EMSGSIZE || error == E2BIG))
@@ -51,8 +73,12 @@ bool rule_refused(struct judge *judge)
 	if (refused->is_inline == FLAG_YES &&
 	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
+	layer_set broken = error == EINVAL && is_in_error(judge, refused) ? WHOLE_PATH : 0;
+	if (broken)
+		not_observed(judge, "what broke the queue pair before this request came");
 	bool gone = error == ENODEV || error == EIO;
-	return undetermined(judge, OUTCOME_FAILED, layers_of_refusal(error) | (gone && too_long ? L(APPLICATION) : 0));
+	return undetermined(
+	        judge, OUTCOME_FAILED, broken | layers_of_refusal(error) | (gone && too_long ? L(APPLICATION) : 0));
 }
 
 /* ---- completion queue overrun ---- */

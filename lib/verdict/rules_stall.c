@@ -27,12 +27,9 @@ static bool judge_state(struct judge *judge)
 	bool early = text_is(state, "RESET") || text_is(state, "INIT") || text_is(state, "RTR");
 	if (judge->step.name && judge->step.side == SIDE_LOCAL)
 		return judge_failed_step(judge, OUTCOME_STALLED);
-	/* The state that is recorded is of the first queue pair. */
-	if (local->qpn.known && judge->pending->qpn.known && local->qpn.value != judge->pending->qpn.value)
+	if (!is_of_first(judge, judge->pending))
 		return false;
-	/* Without its transitions nobody knows whether it was tried. */
-	if (early && reached(judge, SIDE_LOCAL, "INIT") && !tried(judge, SIDE_LOCAL, "RTS") &&
-	        (!tried(judge, SIDE_LOCAL, "RTR") || reached(judge, SIDE_LOCAL, "RTR"))) {
+	if (never_moved_to_rts(judge, judge->pending)) {
 		because(judge,
 		        "the local queue pair is in %s and was never moved to RTS: it accepts requests and does not "
 		        "send",
@@ -113,26 +110,27 @@ static void tell_arming(struct judge *judge)
 		because(judge, "by the device's own state the completion queue is still %s: it raised no event", state);
 }
 
-static bool judge_notification(struct judge *judge)
+bool judge_unnotified(struct judge *judge, enum outcome outcome)
 {
 	const struct notification_facts *notification = judge->evidence->notification;
 	summarize(judge, "the completion is there, and the waiting program was not woken");
-	next_step(judge, "look at the interrupts of the adapter's completion vectors (/proc/interrupts)");
 	if (notification && notification->armed == FLAG_NO) {
 		because(judge, "the completion queue was not armed, or not polled once more after arming");
-		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
+		next_step(judge, "arm first, then poll until the queue is empty, and only then wait");
+		return likely(judge, outcome, LAYER_APPLICATION, L(PROVIDER));
 	}
 	if (is_delivered(notification)) {
 		because(judge, "the completion channel is readable, and the completion was not taken");
-		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
+		next_step(judge, "see what the waiting thread does after ibv_get_cq_event(): it has to poll the queue");
+		return likely(judge, outcome, LAYER_APPLICATION, L(PROVIDER));
 	}
+	next_step(judge, "look at the interrupts of the adapter's completion vectors (/proc/interrupts)");
 	not_observed(judge, "whether the adapter raised the event: event queue and interrupt are the kernel's");
 	if (!notification || notification->armed != FLAG_YES)
-		return undetermined(
-		        judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(PLATFORM) | L(DEVICE) | L(KERNEL));
+		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(PLATFORM) | L(DEVICE) | L(KERNEL));
 	because(judge, "the completion queue was armed, and the completion channel did not become readable");
 	tell_arming(judge);
-	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE) | L(KERNEL));
+	return undetermined(judge, outcome, L(PLATFORM) | L(DEVICE) | L(KERNEL));
 }
 
 static bool judge_not_taken(struct judge *judge)
@@ -142,16 +140,19 @@ static bool judge_not_taken(struct judge *judge)
 	int64_t arrived = pending->cqe_arrived_ns.value;
 	because(judge, "no network and no device is involved any more: the result lies in this host's memory");
 	if (text_is(judge->request->wait, "event") || evidence->notification)
-		return judge_notification(judge);
+		return judge_unnotified(judge, OUTCOME_STALLED);
 	summarize(judge, "the completion is in the completion queue, and nobody took it");
-	next_step(judge, "see what the polling thread does; a completion is taken only by ibv_poll_cq()");
+	bool asked = evidence->last_poll_ns.known && evidence->last_poll_ns.value >= arrived;
+	next_step(judge, "%s",
+	        asked ? "run it with another version of the provider library, and see whether anything else polls this "
+	                "queue"
+	              : "see what the polling thread does; a completion is taken only by ibv_poll_cq()");
 	if (evidence->stuck && text_has(evidence->stuck->step, "poll_cq")) {
 		because(judge, "%s was called, and had not returned when the deadline came", evidence->stuck->step);
 		summarize(judge, "the completion is in the completion queue, and poll does not return");
 		return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(APPLICATION) | L(KERNEL));
 	}
 	bool known = evidence->polls.known || evidence->last_poll_ns.known;
-	bool asked = evidence->last_poll_ns.known && evidence->last_poll_ns.value >= arrived;
 	if (asked) {
 		because(judge, "the queue was polled after the completion had arrived, and poll did not return it");
 		summarize(judge, "the completion is in the completion queue, and poll does not return it");
@@ -169,6 +170,19 @@ static bool judge_not_taken(struct judge *judge)
 	}
 	not_observed(judge, "whether the queue was polled after the completion had arrived");
 	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
+}
+
+/* It ended, and nobody knows how: neither that it hangs nor that it failed is in the record. */
+static bool judge_taken(struct judge *judge)
+{
+	const struct operation *pending = judge->pending;
+	if (!pending->cqe_consumed_ns.known)
+		return false;
+	because(judge, "its completion was taken, and the record does not have its status");
+	not_observed(judge, "the status of the completion: whether the request succeeded");
+	summarize(judge, "the request completed, and the record does not say with which status");
+	next_step(judge, "look up the status that ibv_poll_cq() returned for it, or run the probe again");
+	return undetermined(judge, OUTCOME_STALLED, WHOLE_PATH | L(APPLICATION) | L(KERNEL));
 }
 
 /* It arrived at the very end of the wait, or after it: late, not untaken. */
@@ -206,16 +220,40 @@ static bool judge_foreign(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
 }
 
+/* Of the queue pair that waits, in memory and not taken by poll; with or without an error. NULL: none. */
+static const struct completion_entry *untaken(const struct judge *judge, bool failed)
+{
+	struct num own = judge->pending->qpn.known ? judge->pending->qpn : judge->evidence->local.qpn;
+	list_each(entry, &judge->evidence->unclaimed_completions) {
+		bool other = entry->qpn.known && own.known && entry->qpn.value != own.value;
+		bool error = entry->syndrome.known && entry->syndrome.value;
+		if (entry->taken == FLAG_NO && error == failed && !other && entry->is_known != FLAG_NO)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Which request it is of is not in the record; that it lies there is. */
+static bool judge_untaken(struct judge *judge)
+{
+	const struct completion_entry *entry = untaken(judge, false);
+	if (!entry)
+		return false;
+	bool polled = judge->evidence->last_poll_ns.known && entry->t_ns.known &&
+	              judge->evidence->last_poll_ns.value >= entry->t_ns.value;
+	because(judge, "a completion of this queue pair lies in the completion queue, and nobody took it%s",
+	        polled ? ", though the queue was polled after it was seen there" : "");
+	summarize(judge, "a completion is in the completion queue, and nobody took it");
+	not_observed(judge, "whether that completion is of the request that is waited for");
+	next_step(judge, "poll the completion queue, and compare what comes with wr_id and queue pair of the request");
+	return undetermined(
+	        judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE) | (polled ? 0 : L(APPLICATION)));
+}
+
 /* An error that the device reported and nobody took: it tells more than its absence among the completions. */
 static bool judge_untaken_error(struct judge *judge)
 {
-	const struct completion_entry *error = NULL;
-	list_each(entry, &judge->evidence->unclaimed_completions) {
-		struct num own = judge->pending->qpn.known ? judge->pending->qpn : judge->evidence->local.qpn;
-		bool other = entry->qpn.known && own.known && entry->qpn.value != own.value;
-		if (entry->taken == FLAG_NO && entry->syndrome.known && entry->syndrome.value && !other && !error)
-			error = entry;
-	}
+	const struct completion_entry *error = untaken(judge, true);
 	if (!error)
 		return false;
 	because(judge,
@@ -286,6 +324,14 @@ static bool judge_send_queue(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL));
 }
 
+/* With its process the peer's queue pair goes, before it has answered; and "not ready" is an answer of the program. */
+static layer_set silent_program(const struct judge *judge)
+{
+	bool gone = judge->evidence->remote.alive == FLAG_NO || peer_closed(judge);
+	bool refuses = needs_receive(judge->pending) && counted_not_ready(judge, false);
+	return gone || refuses ? L(REMOTE_APPLICATION) : 0;
+}
+
 /* The payload is there, so the request was executed; the way back or the completion is missing. */
 static bool judge_landed(struct judge *judge)
 {
@@ -295,7 +341,7 @@ static bool judge_landed(struct judge *judge)
 	        judge->pending->opcode == OP_READ ? "this host's" : "the peer's");
 	layer_set set = L(DEVICE) | L(PLATFORM);
 	if (!needs_no_acknowledgement(judge))
-		set |= L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE);
+		set |= L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | silent_program(judge);
 	if (!judge->evidence->observers.cqe)
 		set |= L(PROVIDER) | L(APPLICATION);
 	return undetermined(judge, OUTCOME_STALLED, set);
@@ -405,7 +451,8 @@ static void tell_wait(struct judge *judge)
 {
 	char waited[DURATION_TEXT_SIZE];
 	int64_t end = waiting_end_ns(judge);
-	if (end >= 0 && judge->pending->post_call_ns.known && end > judge->pending->post_call_ns.value)
+	if (end >= 0 && judge->pending->post_call_ns.known && end > judge->pending->post_call_ns.value &&
+	        !judge->pending->cqe_consumed_ns.known)
 		because(judge, "no completion was taken within %s",
 		        format_duration(difference(end, judge->pending->post_call_ns.value), waited));
 }
@@ -413,6 +460,7 @@ static void tell_wait(struct judge *judge)
 bool rule_stalled(struct judge *judge)
 {
 	static bool (*const steps[])(struct judge *) = {
+		judge_taken,
 		judge_arrived,
 		judge_state,
 		judge_unsignaled,
@@ -422,6 +470,7 @@ bool rule_stalled(struct judge *judge)
 		judge_untaken_error,
 		judge_no_receive,
 		judge_foreign,
+		judge_untaken,
 		judge_device,
 		judge_not_published,
 		judge_landed,

@@ -26,13 +26,12 @@ static layer_set mirrored(layer_set set)
 /* What the peer's own document may leave open beside what the status alone does (rules_wc.c), in its own names. */
 static layer_set seen_by_peer(int64_t status)
 {
-	enum { TOO_LONG = 1, REFUSED = 9, NO_ACCESS = 10 }; /* enum ibv_wc_status */
 	switch (status) {
-	case TOO_LONG:
+	case WC_LOC_LEN:
 		return L(DEVICE);
-	case REFUSED:
+	case WC_REM_INV_REQ:
 		return L(REMOTE_DEVICE) | L(CONFIGURATION);
-	case NO_ACCESS:
+	case WC_REM_ACCESS:
 		return L(REMOTE_DEVICE);
 	case WC_RETRY_EXC:
 	case WC_RESP_TIMEOUT:
@@ -126,6 +125,22 @@ static bool judge_peer_refusal(struct judge *judge, const struct peer_report *re
 	        judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)) | (waits ? broken_here(judge) : 0));
 }
 
+/* The peer was refused, and this side did not give what its request needs. */
+static bool judge_own_right(struct judge *judge, const struct peer_report *report)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	const char *right = needed_right(report->opcode);
+	bool refused = num_is(report->wc_status, WC_REM_ACCESS) || num_is(report->wc_status, WC_REM_INV_REQ);
+	bool buffer = right && local->mr_access && !text_has(local->mr_access, right);
+	bool queue = right && local->qp_access && !text_has(local->qp_access, right);
+	if (!refused || num_is(report->bytes, 0) || (!buffer && !queue))
+		return false;
+	because(judge, "this side's %s without %s", buffer ? "buffer was registered" : "queue pair was set up", right);
+	summarize(judge, "this side did not give the right that the peer's request needs");
+	next_step(judge, "give %s to buffer and queue pair of this side", right);
+	return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(DEVICE) | L(REMOTE_APPLICATION));
+}
+
 static bool judge_peer_operation(struct judge *judge, const struct peer_report *report)
 {
 	const char *request = request_words(judge, report->opcode, report->bytes);
@@ -145,7 +160,7 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 	summarize(judge, "the peer's operation failed: status %" PRId64 " (%s)", report->wc_status.value,
 	        known ? known->name : "unknown");
 	tell_arrivals(judge);
-	if (judge_port_down(judge, OUTCOME_FAILED))
+	if (judge_port_down(judge, OUTCOME_FAILED) || judge_own_right(judge, report))
 		return true;
 	layer_set set = known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
 	if (is_untranslated(&judge->evidence->remote, report->wc_status))
@@ -164,6 +179,9 @@ bool rule_reported(struct judge *judge)
 	if (report->error.known && report->error.value)
 		return report->opcode ? judge_peer_refusal(judge, report) : judge_peer_setup(judge, report);
 	bool failed = report->wc_status.known && report->wc_status.value;
-	bool stalled = report->opcode && !report->wc_status.known && report->posted.known && report->posted.value > 0;
+	/* The last request of a run asks for a completion, so one of them at least has one. */
+	bool none = num_is(report->completed, 0);
+	bool stalled = (report->opcode || none) && !report->wc_status.known && report->posted.known &&
+	               report->posted.value > 0;
 	return (failed || stalled) && judge_peer_operation(judge, report);
 }

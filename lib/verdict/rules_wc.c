@@ -86,6 +86,17 @@ static bool judge_wrong_request(struct judge *judge, const struct operation *ope
 	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
 }
 
+/* A key is good for the queue pairs of its own domain only (ibv_alloc_pd(3); soft RoCE: kernel, lookup_mr()). */
+static bool judge_target_domain(struct judge *judge, const struct operation *operation)
+{
+	if (judge->evidence->remote.one_pd != FLAG_NO || !has_one_domain(judge) || is_empty(operation))
+		return false;
+	because(judge, "the peer's buffer and queue pair belong to different protection domains");
+	summarize(judge, "the peer's buffer is not in the protection domain of its queue pair");
+	next_step(judge, "on the peer: register the buffer in the domain of the queue pair");
+	return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, L(REMOTE_DEVICE));
+}
+
 /* Status 9 and 10: the peer's adapter answered, so posting and the way there work. */
 static bool judge_rejected(struct judge *judge, const struct operation *operation, layer_set base)
 {
@@ -102,6 +113,8 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 			return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, base);
 		return confirmed(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION);
 	}
+	if (is_access && judge_target_domain(judge, operation))
+		return true;
 	if (!is_access &&
 	        tell_too_long(judge, operation, judge->evidence->remote.buffer_bytes, "the peer's buffer has")) {
 		summarize(judge, "the request is longer than the peer's buffer");
@@ -120,8 +133,13 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 	}
 	because(judge, "key and range in the request are those that the peer gave out");
 	const struct endpoint_facts *target = &judge->evidence->remote;
+	/*
+	 * More reads at once than the peer's queue pair answers, and a message longer than its receive, are refused as
+	 * invalid: what both programs agreed on is not in the record.
+	 */
+	layer_set agreed = !is_access && operation->opcode != OP_WRITE ? L(APPLICATION) : 0;
 	if (!is_access || (target->mr_access && target->qp_access))
-		return undetermined(judge, OUTCOME_FAILED, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+		return undetermined(judge, OUTCOME_FAILED, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | agreed);
 	not_observed(judge, "the rights of the peer's buffer and queue pair");
 	return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, L(REMOTE_DEVICE));
 }
@@ -296,7 +314,7 @@ static void tell_vendor(struct judge *judge, const struct operation *operation)
 		        " means with this status: it was seen together with status %d only",
 		        (uint64_t)operation->vendor_err.value, known->status);
 	if (!known)
-		not_observed(judge, "what vendor_err 0x%" PRIx64 " means: this provider's codes are not published",
+		not_observed(judge, "what vendor_err 0x%" PRIx64 " means: no meaning of it is known for this provider",
 		        (uint64_t)operation->vendor_err.value);
 }
 
