@@ -54,6 +54,9 @@ probe "LAG: the member of the queue pair" ok "--device mlx5_bond_0:lag" "" evide
 	evidence.local.lag_active_port=1
 probe "LAG: its member is down" ok,degraded "--device mlx5_bond_0:lag --fault member-down:1" "" evidence.local.lag_port=1 \
 	evidence.local.lag_active_port=2
+probe "loopback on one port: there is another to compare with" ok "$two" "-d mlx5_0" evidence.same_port_loopback=true \
+	'evidence.other_ports=["mlx5_1/1"]'
+probe "between two ports there is none" ok "$two" "$between" evidence.same_port_loopback=false 'evidence.other_ports=[]'
 probe "no LAG" ok "" "" evidence.local.lag_port=null "evidence.lag_members=[]"
 m=evidence.lag_members
 probe "LAG: each member by itself" ok "--device mlx5_0:lag --device mlx5_1" "$between" $m.0.port=1 $m.0.active_port=1 \
