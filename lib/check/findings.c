@@ -7,6 +7,8 @@ const struct finding_kind finding_kinds[] = {
 	/* bonds */
 	{ "bond-claimed-by-several-devices", SEVERITY_INFO,
 	        "several RDMA devices reach one bond; look-ups by its IP address find one of them only", NULL },
+	{ "bond-down", SEVERITY_WARNING, "a bond or team that ports use is administratively down or has no carrier",
+	        NULL },
 	{ "bond-member-in-wrong-aggregator", SEVERITY_WARNING,
 	        "a member's link is up, but LACP put it into another aggregator than the active one: it carries "
 	        "nothing",

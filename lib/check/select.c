@@ -45,7 +45,7 @@ static bool is_expected(const struct finding *finding, const struct finding_filt
 	if (!strcmp(finding->id, "port-down") || !strcmp(finding->id, "port-not-ready"))
 		return strings_contain(&filter->expect_down, finding->subject);
 	bool follows = !strncmp(finding->id, "gid-", 4) || !strcmp(finding->id, "link-problem") ||
-	               !strcmp(finding->id, "link-flaps");
+	               !strcmp(finding->id, "bond-down") || !strcmp(finding->id, "link-flaps");
 	return follows && strings_contain(&filter->unused, finding->subject);
 }
 

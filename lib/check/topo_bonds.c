@@ -244,6 +244,11 @@ static void check_members(const struct found_bond *found, bool without_partner, 
 	list_each(member, &found->bond->members)
 		report_evidence(report, finding, "rtnetlink", "IFLA_BOND_SLAVE_MII_STATUS", "%s %s", member->name,
 		        word_or(member->mii_status, "unknown"));
+	const char *links = bond_members_advice(report->arena, found->netdev->netdev);
+	report_advice(
+	        finding, links ? links
+	                       : "Compare the LACP state of both ends (/proc/net/bonding): the switch port must be "
+	                         "in the LAG, with LACP on.");
 }
 
 /* Instead of what each member then lacks. */
@@ -284,10 +289,12 @@ static void check_bond(const struct host *host, const struct port_netdev *netdev
 	check_places(&found, report);
 	check_adapters(&found, report);
 	check_claims(&found, report);
+	bool down = check_bond_state(netdev->netdev, found.subject, report);
 	bool alone = check_partner(&found, report);
 	if (!alone)
 		check_aggregators(&found, report);
-	check_members(&found, alone, report);
+	if (!down)
+		check_members(&found, alone, report);
 	check_speeds(&found, report);
 }
 
@@ -297,6 +304,7 @@ static void check_team(const struct port_netdev *netdev, struct report *report)
 	struct found_bond found = { .netdev = netdev };
 	snprintf(found.subject, sizeof(found.subject), "net:%s", netdev->name);
 	check_claims(&found, report);
+	check_bond_state(netdev->netdev, found.subject, report);
 }
 
 /* That of routes over both ports (multipath) and that of one switch with several ports need none. */

@@ -42,6 +42,9 @@ static const char *down_advice(struct arena *arena, const struct port *port)
 	if (netdev && netdev->admin_up == FLAG_NO)
 		return arena_printf(arena, "Its netdev is administratively down: ip link set %s up.", netdev->name);
 	/* RoCE and iWARP drivers say DISABLED of every port without a carrier (mlx5_query_port_roce()). */
+	const char *members = netdev ? bond_members_advice(arena, netdev) : NULL;
+	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO && members)
+		return arena_printf(arena, "%s is up and has no carrier. %s", netdev->name, members);
 	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO)
 		return arena_printf(arena,
 		        "%s is up and has no carrier: look at the cable, the transceiver and the switch port.",

@@ -27,10 +27,12 @@ bool join_lacks_partner(const struct bond_facts *facts)
 	return is_lacp(facts) && facts->partner_mac && !strcmp(facts->partner_mac, "00:00:00:00:00:00");
 }
 
-/* Does the member carry traffic now? */
-static enum flag is_active(const struct bond_facts *facts, const struct netdev *member)
+/* Does the member carry traffic now? None does for a bond that is administratively down, whatever its link. */
+static enum flag is_active(const struct netdev *bond, const struct bond_facts *facts, const struct netdev *member)
 {
 	const struct bond_slave *slave = member->slave;
+	if (bond->admin_up == FLAG_NO)
+		return FLAG_NO;
 	if (!slave->mii_status || !facts->mode)
 		return FLAG_UNKNOWN;
 	if (strcmp(slave->mii_status, "up"))
@@ -69,8 +71,8 @@ static bool reaches_directly(const struct rdma_device *device, const struct netd
 	return false;
 }
 
-static void fill_member(
-        struct host *host, const struct bond_facts *facts, struct netdev *netdev, struct bond_member *member)
+static void fill_member(struct host *host, const struct netdev *bond, const struct bond_facts *facts,
+        struct netdev *netdev, struct bond_member *member)
 {
 	static const struct bond_slave unknown;
 	const struct bond_slave *slave = netdev->slave ? netdev->slave : &unknown;
@@ -79,7 +81,7 @@ static void fill_member(
 	member->aggregator_id = is_lacp(facts) ? slave->aggregator_id : (struct num){ 0 };
 	member->partner_mac = slave->partner_mac;
 	member->in_sync = in_sync(facts, slave);
-	member->active = netdev->slave ? is_active(facts, netdev) : FLAG_UNKNOWN;
+	member->active = netdev->slave ? is_active(bond, facts, netdev) : FLAG_UNKNOWN;
 	member->netdev = netdev;
 	list_each(device, &host->devices)
 		if (reaches_directly(device, netdev) && join_take_relation(host))
@@ -110,7 +112,7 @@ struct bond *join_bond(struct host *host, struct netdev *netdev)
 	list_each(member, &netdev->lowers) {
 		struct bond_member *added = list_add(host->arena, &bond->members);
 		if (added)
-			fill_member(host, facts, member, added);
+			fill_member(host, netdev, facts, member, added);
 	}
 	netdev->bond = bond;
 	return bond;
