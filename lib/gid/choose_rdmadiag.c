@@ -56,6 +56,13 @@ static int reach(const struct gid_entry *entry)
 	}
 }
 
+/* Named by a member of the bond that has the address: where the bond has an entry too, that of the member is left over.
+ */
+static bool is_borrowed(const struct gid_entry *entry)
+{
+	return entry->link && entry->address && !netdev_address(entry->link, entry->bytes);
+}
+
 /* 2: the port's own netdev or its bond; 1: what is made beside it, for guests and containers as a rule; 0: tagged. */
 static int plain(const struct gid_entry *entry)
 {
@@ -70,7 +77,7 @@ static int plain(const struct gid_entry *entry)
 	case LINK_IPVLAN:
 		return 1;
 	default:
-		return 2;
+		return is_borrowed(entry) ? 1 : 2;
 	}
 }
 
@@ -159,6 +166,9 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 			gid_reject(arena, choice, entry, "tagged with VLAN %" PRId64, entry->vlan.value);
 		else if (entry->link && entry->link->kind == LINK_VLAN)
 			gid_reject(arena, choice, entry, "tagged: %s is a VLAN", netdev_name(entry));
+		else if (is_borrowed(entry))
+			gid_reject(arena, choice, entry, "%s is a member of the bond that has the address",
+			        netdev_name(entry));
 		else
 			gid_reject(arena, choice, entry, "%s is virtual%s", netdev_name(entry),
 			        entry->address && address_is_extra(entry->address) ? ", and its address may move" : "");

@@ -288,7 +288,7 @@ static void refuse_slot(struct arena *arena, const struct gid_port *port, struct
 	                used     ? "has a GID whose lower half is zero"
 	                : beyond ? "is beyond the table"
 	                         : "is empty"));
-	choice->empty_slot = true;
+	choice->empty_slot = !used;
 }
 
 void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,

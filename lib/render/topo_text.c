@@ -130,12 +130,10 @@ static void put_rate(struct printing *printing, const struct port *port)
 {
 	/* What is no rate is told below, with its words. */
 	const char *words = port->rate_text && port->rate_mbps.known ? strchr(port->rate_text, '(') : NULL;
-	if (port->rate_mbps.known && words && port->rate_mbps.value % 1000 == 0)
+	if (words && port->rate_mbps.value % 1000 == 0)
 		table_cellf(printing->table, RATE, "%" PRId64 " %s", port->rate_mbps.value / 1000, words);
-	else if (port->rate_mbps.known && words)
-		table_cellf(printing->table, RATE, "%g %s", (double)port->rate_mbps.value / 1000, words);
 	else if (words)
-		table_cell(printing->table, RATE, words);
+		table_cellf(printing->table, RATE, "%g %s", (double)port->rate_mbps.value / 1000, words);
 	else
 		put_speed(printing, port->rate_mbps);
 }
