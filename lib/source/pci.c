@@ -279,6 +279,8 @@ static void read_hop(
 	errno = 0;
 	read_link(origin, host, path, hop);
 	guess_kind(hop, above, hop->kind ? (struct num){ 0 } : sysfs_number(origin, "%s/class", path));
+	if (length < 0 && hop->kind != PCI_ENDPOINT)
+		sysfs_missing(host, "acs", origin_subject(origin), (int)-length);
 	if (length > 0 && hop->kind != PCI_ENDPOINT)
 		report_missing(&host->report, "acs", origin_subject(origin), -EPERM,
 		        "the extended configuration space is readable with CAP_SYS_ADMIN only");
