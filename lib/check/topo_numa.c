@@ -75,15 +75,16 @@ static void nodes_of_cpus(const struct host *host, const char *cpus, char text[s
 /* Nodes of one package are nearer to each other than to those of another one. */
 static const char *package_text(const struct host *host, const char *cpus, struct num package)
 {
-	bool known = package.known;
+	bool known = package.known, any = false;
 	list_each(node, &host->numa_nodes) {
 		if (!node->cpus || !*node->cpus || !intersects(node->cpus, cpus))
 			continue;
 		if (known && num_is(node->package, package.value))
 			return " of the same package";
 		known &= node->package.known;
+		any = true;
 	}
-	return known ? " of another package" : "";
+	return known && any ? " of another package" : "";
 }
 
 static void check_process(const struct host *host, const struct rdma_device *device, struct report *report)
@@ -96,9 +97,15 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	int node = (int)place->numa_node.value;
 	if (place->local_cpus && *place->local_cpus && process->cpus && !intersects(place->local_cpus, process->cpus)) {
 		nodes_of_cpus(host, process->cpus, nodes);
-		struct finding *finding = check_add(report, "process-on-another-node", device->name,
-		        "this process may run on node%s %s only, %s is on node %d%s", plural_list(nodes), nodes,
-		        device->name, node, package_text(host, process->cpus, place->package));
+		struct finding *finding = *nodes ? check_add(report, "process-on-another-node", device->name,
+		                                           "this process may run on node%s %s only, %s is on node %d%s",
+		                                           plural_list(nodes), nodes, device->name, node,
+		                                           package_text(host, process->cpus, place->package))
+		                                 : check_add(report, "process-on-another-node", device->name,
+		                                           "this process may run on CPUs %s only, which are of no node "
+		                                           "that is known; %s is "
+		                                           "on node %d",
+		                                           process->cpus, device->name, node);
 		report_evidence(report, finding, "sched_getaffinity(2)", "cpus", "%s", process->cpus);
 		report_evidence(report, finding, "sysfs", "local_cpulist", "%s", place->local_cpus);
 	}

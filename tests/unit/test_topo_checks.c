@@ -274,6 +274,18 @@ static void process_elsewhere(void **state)
 	assert_non_null(find("memory-policy-elsewhere", "mlx5_0"));
 }
 
+static void process_on_cpus_of_no_node(void **state)
+{
+	(void)state;
+	two_packages();
+	add_device("mlx5_0", add_function("0000:17:00.0", 0, "0-7"), 0);
+	host->process.cpus = "100-101";
+	check();
+	const char *message = find("process-on-another-node", "mlx5_0")->message;
+	assert_non_null(strstr(message, "CPUs 100-101 only, which are of no node that is known"));
+	assert_null(strstr(message, "package"));
+}
+
 static void memory_policies(void **state)
 {
 	(void)state;
@@ -476,6 +488,7 @@ int main(void)
 		TEST(downtrained_link),
 		TEST(slot_limits),
 		TEST(process_elsewhere),
+		TEST(process_on_cpus_of_no_node),
 		TEST(memory_policies),
 		TEST(cut_short),
 		TEST(unknown_node),
