@@ -29,8 +29,7 @@ static bool is_library(const char *consumer)
 /* What a setting leads to is a matter of gid-index-setting; without a remedy there is nothing better to take. */
 static enum trouble trouble_of(const struct gid_port *port, const struct gid_choice *choice)
 {
-	bool ours = !strcmp(choice->device, port->table->device) && num_is(choice->port, port->table->port.value);
-	if (!ours || choice->set_by || !choice->remedy || !is_library(choice->consumer))
+	if (choice->set_by || !choice->remedy || !is_library(choice->consumer))
 		return TROUBLE_NONE;
 	if (!choice->index.known)
 		return TROUBLE_UNUSED;
@@ -67,10 +66,10 @@ static void state(struct statement *statement, const struct gid_choice *choice, 
 		        choice->remedy);
 }
 
-static void check_port(struct report *report, const struct gid_document *document, const struct gid_port *port)
+static void check_port(struct report *report, struct gid_choices choices, const struct gid_port *port)
 {
 	struct statement statement = { 0 };
-	list_each(choice, &document->choices)
+	list_each(choice, &choices)
 		if (trouble_of(port, choice))
 			state(&statement, choice, trouble_of(port, choice));
 	if (!*statement.text)
@@ -78,7 +77,7 @@ static void check_port(struct report *report, const struct gid_document *documen
 	char subject[PORT_LABEL_SIZE];
 	port_label(port->table->device, port->table->port, subject);
 	struct finding *finding = check_add(report, "gid-default-choice", subject, "%s", statement.text);
-	list_each(choice, &document->choices)
+	list_each(choice, &choices)
 		if (trouble_of(port, choice))
 			report_evidence(report, finding, "choice", choice->consumer, "%s", choice->reason);
 	if (statement.without_remedy)
@@ -92,6 +91,6 @@ void check_gid_defaults(struct host *host, const struct gid_document *document)
 	list_each(table, &document->tables) {
 		struct gid_port port = gid_port_of(host, document, table);
 		if (gid_port_transport(&port) == TRANSPORT_ROCE)
-			check_port(&host->report, document, &port);
+			check_port(&host->report, gid_choices_of(document, table), &port);
 	}
 }

@@ -11,29 +11,13 @@
 
 enum { SUBJECT_SIZE = 96, CONSUMERS_SIZE = 64 };
 
-static bool is_of(const struct gid_choice *choice, const struct gid_table *table)
-{
-	return !strcmp(choice->device, table->device) && num_is(choice->port, table->port.value);
-}
-
-/* What rdmadiag itself takes there; NULL: it has no choice for the port. */
-static const struct gid_choice *advice_of(const struct gid_document *document, const struct gid_table *table)
-{
-	list_each(choice, &document->choices)
-		if (!strcmp(choice->consumer, "rdmadiag") && is_of(choice, table))
-			return choice;
-	return NULL;
-}
-
 /* "nccl" or "nccl and mooncake": all that go by the same variable. */
-static void consumers_of(const struct gid_document *document, const struct gid_table *table, const char *variable,
-        char text[static CONSUMERS_SIZE])
+static void consumers_of(struct gid_choices choices, const char *variable, char text[static CONSUMERS_SIZE])
 {
 	size_t used = 0;
 	text[0] = '\0';
-	list_each(choice, &document->choices)
-		if (choice->set_by && !strcmp(choice->set_by, variable) && is_of(choice, table) &&
-		        used < CONSUMERS_SIZE - 1) {
+	list_each(choice, &choices)
+		if (choice->set_by && !strcmp(choice->set_by, variable) && used < CONSUMERS_SIZE - 1) {
 			int length = snprintf(
 			        text + used, CONSUMERS_SIZE - used, "%s%s", used ? " and " : "", choice->consumer);
 			used += length > 0 ? (size_t)length : 0;
@@ -53,11 +37,10 @@ static const char *trouble_of(
 }
 
 /* The first of those that go by its variable speaks for all of them. */
-static bool is_first(
-        const struct gid_document *document, const struct gid_table *table, const struct gid_choice *choice)
+static bool is_first(struct gid_choices choices, const struct gid_choice *choice)
 {
-	list_each(other, &document->choices)
-		if (other->set_by && is_of(other, table) && !strcmp(other->set_by, choice->set_by))
+	list_each(other, &choices)
+		if (other->set_by && !strcmp(other->set_by, choice->set_by))
 			return other == choice;
 	return false;
 }
@@ -81,11 +64,11 @@ static void add_remedy(struct statement *statement, const struct gid_choice *cho
 		statement->remedies[used] = '\0';
 }
 
-static void state(struct statement *statement, const struct gid_document *document, const struct gid_table *table,
-        const struct gid_choice *choice, const char *trouble)
+static void state(
+        struct statement *statement, struct gid_choices choices, const struct gid_choice *choice, const char *trouble)
 {
 	char consumers[CONSUMERS_SIZE];
-	consumers_of(document, table, choice->set_by, consumers);
+	consumers_of(choices, choice->set_by, consumers);
 	size_t room = sizeof(statement->text) - statement->used;
 	int length = snprintf(statement->text + statement->used, room, "%s%s=%" PRId64 " (%s): %s",
 	        statement->used ? ", " : "", choice->set_by, choice->set_index.value, consumers, trouble);
@@ -93,26 +76,25 @@ static void state(struct statement *statement, const struct gid_document *docume
 	statement->choice = statement->choice ? statement->choice : choice;
 }
 
-static void check_table(struct report *report, const struct gid_document *document, const struct gid_table *table,
-        const struct gid_port *port)
+static void check_table(struct report *report, struct gid_choices choices, const struct gid_port *port)
 {
 	struct statement statement = { 0 };
-	const struct gid_choice *advice = advice_of(document, table);
-	list_each(choice, &document->choices) {
+	const struct gid_choice *advice = choices.count ? choices.items[0] : NULL;
+	list_each(choice, &choices) {
 		bool better;
-		if (!choice->set_by || !is_of(choice, table) || !is_first(document, table, choice))
+		if (!choice->set_by || !is_first(choices, choice))
 			continue;
 		const char *trouble = trouble_of(port, choice, advice, &better);
 		if (!trouble)
 			continue;
-		state(&statement, document, table, choice, trouble);
+		state(&statement, choices, choice, trouble);
 		add_remedy(&statement, choice);
 		statement.better |= better;
 	}
 	if (!statement.choice)
 		return;
 	char subject[SUBJECT_SIZE], advised[48] = "";
-	snprintf(subject, sizeof(subject), "%s/%" PRId64, table->device, table->port.value);
+	snprintf(subject, sizeof(subject), "%s/%" PRId64, port->table->device, port->table->port.value);
 	if (statement.better)
 		snprintf(advised, sizeof(advised), "; %" PRId64 " is advised", advice->index.value);
 	struct finding *finding = check_add(report, "gid-index-setting", subject, "%s%s", statement.text, advised);
@@ -127,6 +109,6 @@ void check_gid_settings(struct host *host, const struct gid_document *document)
 	list_each(table, &document->tables) {
 		struct gid_port port = gid_port_of(host, document, table);
 		if (gid_port_transport(&port) == TRANSPORT_ROCE)
-			check_table(&host->report, document, table, &port);
+			check_table(&host->report, gid_choices_of(document, table), &port);
 	}
 }

@@ -90,6 +90,11 @@ void gid_reject_others(struct arena *arena, struct gid_choice *choice, const str
 			gid_reject(arena, choice, port->entries[i], "%s", reason);
 }
 
+struct gid_choices gid_choices_of(const struct gid_document *document, const struct gid_table *table)
+{
+	return (struct gid_choices){ document->choices.items + table->first_choice, table->choice_count };
+}
+
 struct gid_port gid_port_of(const struct host *host, const struct gid_document *document, const struct gid_table *table)
 {
 	return (struct gid_port){
@@ -165,10 +170,13 @@ static int choose(struct host *host, const struct gid_environment *environment, 
         struct gid_table *table, size_t count)
 {
 	struct gid_port port = gid_port_of(host, document, table);
+	table->first_choice = document->choices.count;
+	table->choice_count = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct gid_choice *choice = list_add(host->arena, &document->choices);
 		if (!choice)
 			return -ENOMEM;
+		table->choice_count++;
 		choice->device = table->device;
 		choice->port = table->port;
 		choice->consumer = consumers[i].name;

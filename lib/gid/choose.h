@@ -45,6 +45,13 @@ void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const
 void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice);
 
+/* What the consumers take of one table, rdmadiag first. */
+struct gid_choices {
+	struct gid_choice **items;
+	uint32_t count;
+};
+
+struct gid_choices gid_choices_of(const struct gid_document *document, const struct gid_table *table);
 struct gid_port gid_port_of(
         const struct host *host, const struct gid_document *document, const struct gid_table *table);
 /* Fills document->choices with what rdmadiag itself would take, the advice of each table. 0 or -ENOMEM. */

@@ -35,10 +35,11 @@ struct gid_table {
 	/* not in the document: */
 	struct rdma_device *rdma; /* NULL: read back from a file */
 	struct port *rdma_port;
-	uint32_t first, count;           /* its entries in gid_document.entries, in order of index */
-	int source;                      /* enum gid_source that answered */
-	const char *cm_mode;             /* configfs default_roce_mode of rdma_cm, NULL: no such directory */
-	const struct gid_choice *advice; /* rdmadiag's own choice, see gid_advise() */
+	uint32_t first, count;               /* its entries in gid_document.entries, in order of index */
+	int source;                          /* enum gid_source that answered */
+	const char *cm_mode;                 /* configfs default_roce_mode of rdma_cm, NULL: no such directory */
+	const struct gid_choice *advice;     /* rdmadiag's own choice, see gid_advise() */
+	uint32_t first_choice, choice_count; /* in gid_document.choices, see gid_choices_of() */
 };
 
 struct gid_entry {
