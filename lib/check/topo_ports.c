@@ -220,14 +220,25 @@ static bool is_about(const struct rdma_device *device, const char *subject)
 	       !strcmp(subject + 4, device->pci->address);
 }
 
+/* A call that was given up, or that ended the collecting process (collect_end.c). */
+static bool is_lost_call(const struct not_collected *entry)
+{
+	return !strcmp(entry->what, "files") || !strcmp(entry->what, "netlink") || !strcmp(entry->what, "verbs");
+}
+
+/* "did not answer within 2000 ms: opening and querying the device" goes on after whoever did not. */
+static bool is_predicate(const char *reason)
+{
+	return !strncmp(reason, "did not answer ", strlen("did not answer "));
+}
+
 /*
  * A read or request that did not return by the deadline, one in which the collecting process died (it has no errno),
  * and an adapter that cannot be opened because it does not work. Other errnos are answers.
  */
 static bool is_silence(const struct not_collected *entry)
 {
-	bool died = !entry->error.known &&
-	            (!strcmp(entry->what, "files") || !strcmp(entry->what, "netlink") || !strcmp(entry->what, "verbs"));
+	bool died = !entry->error.known && is_lost_call(entry);
 	bool opening = !strcmp(entry->what, "active_mtu") || !strcmp(entry->what, "max_mtu");
 	return died || num_is(entry->error, ETIMEDOUT) ||
 	       (opening && (num_is(entry->error, EIO) || num_is(entry->error, ENXIO)));
@@ -248,20 +259,35 @@ static struct silences find_silences(struct report *report)
 	return silences;
 }
 
-static void check_answers(const struct rdma_device *device, const struct silences *silences, struct report *report)
+/* The call that was given up says more than what is unknown for want of it, which comes first as a rule. */
+static const struct not_collected *first_cause(const struct rdma_device *device, const struct silences *silences)
 {
-	enum { ENOUGH = 4 };
-	struct finding *finding = NULL;
+	const struct not_collected *first = NULL;
 	list_each(entry, silences) {
 		if (!is_about(device, entry->subject))
 			continue;
-		if (!finding)
-			finding = check_add(report, "device-not-answering", device->name,
-			        "the device or its driver does not answer: %s of %s: %s", entry->what, entry->subject,
-			        entry->reason);
-		if (finding && finding->evidence.count < ENOUGH)
-			report_evidence(report, finding, entry->subject, entry->what, "%s", entry->reason);
+		if (is_predicate(entry->reason))
+			return entry;
+		first = first ? first : entry;
 	}
+	return first;
+}
+
+static void check_answers(const struct rdma_device *device, const struct silences *silences, struct report *report)
+{
+	enum { ENOUGH = 4 };
+	const struct not_collected *first = first_cause(device, silences);
+	if (!first)
+		return;
+	bool lost = is_predicate(first->reason);
+	struct finding *finding = check_add(report, "device-not-answering", device->name,
+	        "the device or its driver %s%s%s%s%s%s", lost ? "" : "does not answer: ", lost ? "" : first->what,
+	        lost ? "" : " of ", lost ? "" : first->subject, lost ? "" : ": ", first->reason);
+	if (finding)
+		report_evidence(report, finding, first->subject, first->what, "%s", first->reason);
+	list_each(entry, silences)
+		if (finding && entry != first && is_about(device, entry->subject) && finding->evidence.count < ENOUGH)
+			report_evidence(report, finding, entry->subject, entry->what, "%s", entry->reason);
 	report_advice(finding, "Read the kernel log for hung tasks and for health or AER messages of the adapter; "
 	                       "programs that open it may hang.");
 }

@@ -55,6 +55,10 @@ def judge(command, document, well, word, speaker):
             return f"found, and not there when all is well: {sorted(invented)}"
         if word != "netlink" and not findings(document) & silent:
             return f"no word on the silence of {word}"
+        given_up = {entry["subject"] for entry in document["not_collected"] if entry["reason"].startswith("did not answer within ")}
+        for finding in document["findings"]:
+            if finding["id"] == "device-not-answering" and finding["subject"] in given_up and " did not answer within " not in finding["message"]:
+                return f"what was given up is not told first: {finding['message']}"
     elif command != "report" and rows(command, document, whole) != rows(command, well, whole):
         return f"{WELL} is shown otherwise: {json.dumps(rows(command, document, whole))[:1500]}"
     told = [text for text in missing(document) if word in text]
