@@ -247,15 +247,12 @@ static bool has_omitted(const struct evidence *evidence)
 	return evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
 }
 
-/* The list has every request, and every one of them succeeded. */
 static bool list_succeeded(const struct evidence *evidence)
 {
-	if (has_omitted(evidence) || !evidence->operations.count)
-		return false;
 	list_each(operation, &evidence->operations)
 		if (!is_success(operation) && !operation->reclaimed_ns.known)
 			return false;
-	return true;
+	return evidence->operations.count > 0;
 }
 
 static int64_t looked_at(const struct evidence *evidence)
@@ -276,10 +273,14 @@ static int64_t looked_at(const struct evidence *evidence)
 static void complete_unlisted(struct completed *to)
 {
 	const struct evidence *evidence = &to->evidence;
-	bool listed = list_succeeded(evidence);
-	if (!was_served(evidence) && !listed && (!has_omitted(evidence) || !all_done(evidence)))
+	bool omitted = has_omitted(evidence), counted = omitted && all_done(evidence);
+	bool listed = list_succeeded(evidence) && !omitted;
+	/* Nothing in the record failed or waits: wrong bytes are then not what such a request left behind. */
+	bool unknown = list_succeeded(evidence) &&
+	               !(evidence->operations_posted.known && evidence->operations_completed.known);
+	if (!was_served(evidence) && !listed && !counted && !unknown)
 		return;
-	bool surplus = listed && looked_at(evidence) > evidence->operations.count;
+	bool surplus = listed ? looked_at(evidence) > evidence->operations.count : omitted && !counted;
 	list_each(of_size, &evidence->payloads) {
 		bool wrong = of_size->wrong.known && of_size->wrong.value > 0;
 		bool missing = of_size->untouched.known && of_size->untouched.value > 0 && !surplus &&

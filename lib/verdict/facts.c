@@ -73,8 +73,10 @@ bool needs_receive(const struct operation *operation)
 
 bool is_of_first(const struct judge *judge, const struct operation *operation)
 {
-	struct num first = judge->evidence->local.qpn;
-	return !first.known || !operation->qpn.known || first.value == operation->qpn.value;
+	struct num first = judge->evidence->local.qpn, several = judge->request->qps;
+	if (!first.known || !operation->qpn.known)
+		return !several.known || several.value <= 1;
+	return first.value == operation->qpn.value;
 }
 
 /* The state that is recorded is of the first queue pair; of the others only their way there is. */
@@ -92,10 +94,17 @@ static bool is_peer_ready_for(const struct judge *judge, const struct operation 
 	return wanted.known && wanted.value > 1 && ready >= wanted.value;
 }
 
+/* A request of a kind that is not recorded is taken for what was asked for; where nobody says that, it may. */
+static bool may_need_receive(const struct judge *judge, const struct operation *operation)
+{
+	int opcode = operation->opcode == OP_UNKNOWN ? judge->request->op : operation->opcode;
+	return opcode != OP_WRITE && opcode != OP_READ;
+}
+
 bool excludes_peer_program(const struct judge *judge, const struct operation *operation)
 {
 	return is_peer_ready_for(judge, operation) && judge->evidence->remote.alive == FLAG_YES &&
-	       (!needs_receive(operation) || status_of(operation).known);
+	       (!may_need_receive(judge, operation) || status_of(operation).known);
 }
 
 /* Without its transitions nobody knows whether it was tried. */

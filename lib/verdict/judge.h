@@ -90,7 +90,7 @@ bool needs_receive(const struct operation *operation); /* of the peer */
  * request that needs a receive may wait for one as long as the RNR retries allow, for ever with seven.
  */
 bool excludes_peer_program(const struct judge *judge, const struct operation *operation);
-/* Of the first queue pair of this end, whose states the record has; unknown: yes. */
+/* Of the first queue pair of this end, whose states the record has; unknown: where there is one only. */
 bool is_of_first(const struct judge *judge, const struct operation *operation);
 /* The local queue pair of this request has gone on from RESET, and not to RTS. */
 bool never_moved_to_rts(const struct judge *judge, const struct operation *operation);
@@ -229,6 +229,8 @@ bool rule_failed(struct judge *judge);   /* rules_wc.c: a completion with an err
 bool rule_flushed(struct judge *judge);  /* only consequences were seen */
 bool rule_stalled(struct judge *judge);  /* rules_stall.c: something never ended */
 bool rule_corrupt(struct judge *judge);  /* rules_payload.c: landed, but wrong */
+bool rule_unlisted(
+        struct judge *judge); /* rules_counts.c: by the counts some failed or did not end, and none of them is listed */
 bool rule_degraded(struct judge *judge); /* right, but late or with retries */
 bool rule_ok(struct judge *judge);
 
@@ -251,6 +253,10 @@ layer_set layers_of_refusal(int64_t error);
 void tell_failed(struct judge *judge, const struct operation *operation);
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);
+/* rules_counts.c: listed or not. */
+int64_t success_count(const struct judge *judge);
+struct num posted_count(const struct evidence *evidence);
+bool judge_counted(struct judge *judge); /* nothing is listed, and the counts say that all went well */
 /* rules_lag.c: the first member over which wrong bytes arrived; NULL: none. */
 const char *member_words(struct judge *judge, const struct lag_member *member); /* "member 2 of the LAG" */
 const struct lag_member *corrupting_member(const struct judge *judge);

@@ -259,6 +259,16 @@ bool rule_caller_failed(struct judge *judge)
 
 /* ---- waiting ---- */
 
+/* Requests that are to have a completion, and of which the record has none. */
+static int64_t waiting_count(const struct judge *judge)
+{
+	int64_t count = 0;
+	list_each(operation, &judge->evidence->operations)
+		count += is_posted(operation) && !status_of(operation).known && !operation->reclaimed_ns.known &&
+		         asks_for_completion(judge, operation) != FLAG_NO;
+	return count;
+}
+
 static bool judge_undelivered(struct judge *judge)
 {
 	struct num lost = judge->evidence->completions_undelivered;
@@ -266,13 +276,17 @@ static bool judge_undelivered(struct judge *judge)
 		return false;
 	because(judge,
 	        "%" PRId64
-	        " completions with wr_id and queue pair of outstanding requests were taken from the queue and "
+	        " completion%s with wr_id and queue pair of outstanding requests %s taken from the queue and "
 	        "not handed to whom waits for them",
-	        lost.value);
+	        lost.value, plural(lost.value), lost.value == 1 ? "was" : "were");
 	summarize(judge, "the completion was taken, and the program lost it");
 	next_step(judge, "look at the dispatcher: each completion belongs to the request of its wr_id and queue pair, "
 	                 "whoever polled it");
-	return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+	int64_t missing = difference(waiting_count(judge), lost.value);
+	if (missing <= 0)
+		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+	not_observed(judge, "why %" PRId64 " more request%s no completion", missing, missing == 1 ? " has" : "s have");
+	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, WHOLE_PATH);
 }
 
 /* An error raises the event whatever the queue was armed for. */

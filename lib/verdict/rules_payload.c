@@ -50,13 +50,6 @@ bool rule_corrupt(struct judge *judge)
 	return undetermined(judge, OUTCOME_CORRUPT, set);
 }
 
-/* Not all of them need be listed. */
-static int64_t success_count(const struct judge *judge)
-{
-	int64_t counted = done_count(judge->evidence);
-	return counted > judge->succeeded ? counted : judge->succeeded;
-}
-
 /* ---- late or with retries ---- */
 
 /* The peer's timer counts. What nobody set is code 0, the longest (rdma_cm leaves it so). */
@@ -543,9 +536,9 @@ static bool has_doubtful_rest(const struct judge *judge)
 		if ((of_size->wrong.known && of_size->wrong.value > 0) ||
 		        (of_size->untouched.known && of_size->untouched.value > 0))
 			return true;
-	return evidence->operations_omitted.known && evidence->operations_omitted.value > 0 &&
-	       evidence->operations_posted.known && evidence->operations_completed.known &&
-	       evidence->operations_posted.value > done_count(evidence);
+	struct num posted = posted_count(evidence);
+	return evidence->operations_omitted.known && evidence->operations_omitted.value > 0 && posted.known &&
+	       evidence->operations_completed.known && posted.value > done_count(evidence);
 }
 
 /* A connection of iWARP that the other end closes takes the queue pair to ERR: there it is how a run ends. */
@@ -565,7 +558,7 @@ static bool ended_in_error(struct judge *judge)
 
 bool rule_ok(struct judge *judge)
 {
-	if (judge_target(judge))
+	if (judge_target(judge) || judge_counted(judge))
 		return true;
 	if (!all_succeeded(judge))
 		return false;

@@ -98,8 +98,8 @@ static int64_t outstanding_signaled(const struct judge *judge, const struct asyn
 	list_each(operation, &judge->evidence->operations) {
 		bool before = broke->t_ns.known && operation->post_call_ns.known &&
 		              operation->post_call_ns.value <= broke->t_ns.value;
-		count += is_posted(operation) && before && !operation->cqe_consumed_ns.known &&
-		         asks_for_completion(judge, operation) == FLAG_YES;
+		bool ended = operation->cqe_consumed_ns.known || status_of(operation).known;
+		count += is_posted(operation) && before && !ended && asks_for_completion(judge, operation) == FLAG_YES;
 	}
 	return count;
 }

@@ -404,7 +404,7 @@ bool rule_setup(struct judge *judge)
 		tell_events(judge);
 		return judge_failed_step(judge, OUTCOME_NOT_RUN);
 	}
-	if (judge->evidence->stuck)
+	if (judge->evidence->stuck || judge->evidence->died_of_signal.known)
 		return false;
 	if (judge->control)
 		return judge_control(judge, OUTCOME_NOT_RUN);

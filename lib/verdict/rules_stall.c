@@ -13,7 +13,7 @@ static layer_set open_layers(const struct judge *judge)
 	if (excludes_peer_program(judge, judge->pending))
 		set &= ~L(REMOTE_APPLICATION);
 	/* Somebody watched completion queue memory and found nothing there: not for want of polling. */
-	if (judge->evidence->observers.cqe && asks_for_completion(judge, judge->pending) != FLAG_NO)
+	if (judge->evidence->observers.cqe && asks_for_completion(judge, judge->pending) == FLAG_YES)
 		set &= ~L(APPLICATION);
 	return set;
 }

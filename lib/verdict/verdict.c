@@ -266,6 +266,7 @@ static bool (*const rules[])(struct judge *) = {
 	rule_caller_stalled,
 	rule_stalled,
 	rule_control,
+	rule_unlisted,
 	rule_degraded,
 	rule_ok,
 	nothing_known,
