@@ -123,6 +123,8 @@ const struct finding_kind finding_kinds[] = {
 	        "info where some do and others do not" },
 	{ "link-flaps", SEVERITY_INFO, "the carrier of a netdev went away several times", NULL },
 	{ "link-problem", SEVERITY_WARNING, "the driver says why a netdev that is up has no link", NULL },
+	{ "netem-on-roce-netdev", SEVERITY_WARNING,
+	        "netem delays, damages or drops the packets of a device without hardware on purpose", NULL },
 	{ "port-error-counters", SEVERITY_INFO, "error counters of an RDMA port are not zero", NULL },
 	{ "roce-port-filtered", SEVERITY_WARNING,
 	        "a packet filter of the host drops RoCE v2 (UDP port 4791) of a device without hardware", NULL },

@@ -223,7 +223,7 @@ static const char *soft_roce_devices(const struct host *host, struct arena *aren
 static void check_filters(const struct host *host, struct report *report)
 {
 	const struct filter_answer *filters = &host->health->filters;
-	if (!filters->rules.count)
+	if (!filters->rules.count || !*soft_roce_devices(host, report->arena))
 		return;
 	const struct filter_rule *first = filters->rules.items[0];
 	const char *so_far =
@@ -241,6 +241,51 @@ static void check_filters(const struct host *host, struct report *report)
 	report_advice(finding, "nft -a list ruleset shows it; take it away where it is not meant.");
 }
 
+/* Is it the netdev, or below it, as members of a bond and what a VLAN stands on? */
+static bool stands_on(const struct netdev *netdev, const char *name, int depth)
+{
+	enum { NESTING = 8 }; /* MAX_NEST_DEV in include/linux/netdevice.h */
+	if (!strcmp(netdev->name, name))
+		return true;
+	if (depth < NESTING)
+		list_each(lower, &netdev->lowers)
+			if (stands_on(lower, name, depth + 1))
+				return true;
+	return false;
+}
+
+/*
+ * Only what is sent through the network stack is queued: packets of soft-RoCE, and the TCP connections of soft iWARP.
+ * An adapter puts RDMA on the wire by itself, so that netem on its netdev says nothing about its RDMA.
+ */
+static const struct rdma_device *sends_through(const struct host *host, const char *name)
+{
+	list_each(device, &host->devices) {
+		if (!device->driver || (strcmp(device->driver, "rdma_rxe") != 0 && strcmp(device->driver, "siw") != 0))
+			continue;
+		list_each(port, &device->ports)
+			if (port_netdev(port) && stands_on(port_netdev(port), name, 0))
+				return device;
+	}
+	return NULL;
+}
+
+static void check_netem(const struct host *host, const struct filter_qdisc *qdisc, struct report *report)
+{
+	char subject[80];
+	const struct rdma_device *device = qdisc->netdev ? sends_through(host, qdisc->netdev) : NULL;
+	if (!device)
+		return;
+	snprintf(subject, sizeof(subject), "net:%s", qdisc->netdev);
+	struct finding *finding = check_add(report, "netem-on-roce-netdev", subject, "%s: packets of %s pass it",
+	        qdisc->text ? qdisc->text : "netem", device->name);
+	if (qdisc->drops.known)
+		report_evidence(report, finding, "RTM_GETQDISC", "drops", "%" PRId64, qdisc->drops.value);
+	report_advice(finding, arena_printf(report->arena,
+	                               "Where no test wants it: tc qdisc show dev %s, and tc qdisc del dev %s root.",
+	                               qdisc->netdev, qdisc->netdev));
+}
+
 void check_health(const struct host *host, struct report *report)
 {
 	const struct health *health = host->health;
@@ -256,4 +301,6 @@ void check_health(const struct host *host, struct report *report)
 	list_each(reporter, &health->reporters)
 		check_reporter(reporter, report);
 	check_filters(host, report);
+	list_each(qdisc, &health->filters.qdiscs)
+		check_netem(host, qdisc, report);
 }

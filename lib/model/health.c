@@ -128,8 +128,16 @@ static const struct field filter_rule_fields[] = {
 };
 static RECORD(filter_rule_record, filter_rule, filter_rule_fields);
 
+static const struct field filter_qdisc_fields[] = {
+	FIELD(TEXT, struct filter_qdisc, netdev, "netdev whose packets pass it"),
+	FIELD(TEXT, struct filter_qdisc, text, "netem on NETDEV: what it does to packets"),
+	FIELD(NUMBER, struct filter_qdisc, drops, "packets that it dropped since it was made"),
+};
+static RECORD(filter_qdisc_record, filter_qdisc, filter_qdisc_fields);
+
 static const struct field filter_answer_fields[] = {
 	FIELD_OF(RECORDS, struct filter_answer, rules, filter_rule_record, "rules that drop packets of UDP port 4791"),
+	FIELD_OF(RECORDS, struct filter_answer, qdiscs, filter_qdisc_record, "queueing disciplines of kind netem"),
 };
 RECORD(filter_answer_record, filter_answer, filter_answer_fields);
 
@@ -139,6 +147,6 @@ static const struct field health_fields[] = {
 	FIELD_OF(RECORDS, struct health, reporters, reporter_record, "devlink health reporters"),
 	FIELD_OF(RECORDS, struct health, functions, function_record, "interrupts by PCI function"),
 	FIELD_OF(INLINE, struct health, filters, filter_answer_record,
-	        "packet filters that software devices pass (soft-RoCE); asked for where there is one"),
+	        "what packets of software devices pass (soft-RoCE, soft iWARP); asked for where there is one"),
 };
 RECORD(health_record, health, health_fields);

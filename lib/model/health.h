@@ -122,9 +122,17 @@ struct filter_rule {
 	struct num packets; /* that it dropped; unknown: it has no counter */
 };
 
+/* A queueing discipline that delays, damages or drops packets on purpose: netem. */
+struct filter_qdisc {
+	const char *netdev;
+	const char *text; /* netem on NETDEV: what it does */
+	struct num drops; /* since it was made */
+};
+
 /* What was asked for them; a snapshot records it. */
 struct filter_answer {
 	LIST(struct filter_rule) rules;
+	LIST(struct filter_qdisc) qdiscs;
 };
 
 struct health {

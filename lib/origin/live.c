@@ -9,6 +9,7 @@
 #include "source/cuda.h"
 #include "source/hwloc.h"
 #include "source/nft.h"
+#include "source/qdisc.h"
 #include "source/process.h"
 #include "source/verbs_live.h"
 
@@ -160,7 +161,8 @@ static int live_packages(struct origin *origin, struct arena *arena, struct pack
 static int live_filters(struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error)
 {
 	(void)origin;
-	return nft_read_drops(arena, answer, error);
+	int result = qdisc_read(arena, answer, error); /* which anybody may */
+	return result ? result : nft_read_drops(arena, answer, error);
 }
 
 static int live_process(struct origin *origin, struct arena *arena, struct process_facts *facts, struct error *error)

@@ -2,10 +2,10 @@
 #include "probe/filters.h"
 
 #include "base/cleanup.h"
-#include "base/duration.h"
 #include "origin/netlink.h"
 #include "source/nft.h"
 #include "source/nl_attr.h"
+#include "source/qdisc.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -14,8 +14,6 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
-#include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,95 +102,19 @@ struct qdisc_search {
 	const char *netdev;
 };
 
-/* Those that drop only when the queue of the netdev is full. */
-static bool is_plain(const char *kind)
-{
-	static const char *const plain[] = { "noqueue", "pfifo_fast", "pfifo", "bfifo", "fq", "fq_codel", "codel", "mq",
-		"mqprio", "prio", "sfq", "multiq" };
-	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
-		if (!strcmp(kind, plain[i]))
-			return true;
-	return false;
-}
-
-/* How netem treats packets: as a share of all, and by holding each back. */
-struct netem {
-	double loss_percent;
-	int64_t delay_ns;
-};
-
-static int take_delay(const struct nlattr *attribute, void *data)
-{
-	int64_t *delay = data;
-	if (mnl_attr_get_type(attribute) == TCA_NETEM_LATENCY64 &&
-	        mnl_attr_get_payload_len(attribute) >= sizeof(*delay))
-		memcpy(delay, mnl_attr_get_payload(attribute), sizeof(*delay));
-	return MNL_CB_OK;
-}
-
-/* TCA_OPTIONS of netem is a struct, and attributes behind it. */
-static struct netem netem_of(const struct nlattr *options)
-{
-	enum { TICK_NS = 64 }; /* PSCHED_SHIFT of net/pkt_sched.h; kernels before 4.17 have no LATENCY64 */
-	struct tc_netem_qopt qopt;
-	_Static_assert(sizeof(qopt) % MNL_ALIGNTO == 0, "attributes follow without padding");
-	struct netem netem = { 0 };
-	size_t length = options ? mnl_attr_get_payload_len(options) : 0;
-	if (length < sizeof(qopt))
-		return netem;
-	memcpy(&qopt, mnl_attr_get_payload(options), sizeof(qopt));
-	/* The share is scaled to the whole range of 32 bits. */
-	netem.loss_percent = (double)qopt.loss * 100.0 / UINT32_MAX;
-	netem.delay_ns = (int64_t)qopt.latency * TICK_NS;
-	(void)mnl_attr_parse_payload((const char *)mnl_attr_get_payload(options) + sizeof(qopt), length - sizeof(qopt),
-	        take_delay, &netem.delay_ns);
-	return netem;
-}
-
-static void say_netem(struct filter_text *out, const char *netdev, struct netem netem)
-{
-	char delay[DURATION_TEXT_SIZE], loss[32] = "";
-	if (netem.loss_percent > 0)
-		snprintf(loss, sizeof(loss), "loss %.3g %%", netem.loss_percent);
-	if (netem.delay_ns > 0)
-		say(out, "netem on %s: delay %s%s%s", netdev, format_duration(netem.delay_ns, delay), *loss ? ", " : "",
-		        loss);
-	else if (*loss)
-		say(out, "netem on %s: %s", netdev, loss);
-	else
-		say(out, "netem on %s", netdev);
-}
-
-/* struct tc_stats of linux/pkt_sched.h. */
-static struct num qdisc_drops(const struct nlattr *stats)
-{
-	struct tc_stats values;
-	if (!stats || mnl_attr_get_payload_len(stats) < offsetof(struct tc_stats, drops) + sizeof(values.drops))
-		return (struct num){ 0 };
-	memcpy(&values.drops, (const char *)mnl_attr_get_payload(stats) + offsetof(struct tc_stats, drops),
-	        sizeof(values.drops));
-	return num(values.drops);
-}
-
 static int take_qdisc(const struct nlmsghdr *message, void *data)
 {
 	const struct qdisc_search *search = data;
-	const struct nlattr *table[TCA_STATS + 1];
-	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct tcmsg))
-		return -EBADMSG;
-	const struct tcmsg *head = mnl_nlmsg_get_payload(message);
-	nl_attributes(message, sizeof(*head), table, TCA_STATS);
-	const char *kind = nft_text(table[TCA_KIND]);
-	if (head->tcm_ifindex != search->ifindex || is_plain(kind))
-		return 0;
-	if (!strcmp(kind, "netem"))
-		say_netem(search->out, search->netdev, netem_of(table[TCA_OPTIONS]));
-	else
-		say(search->out, "queueing discipline %s on %s", kind, search->netdev);
-	struct num drops = qdisc_drops(table[TCA_STATS]);
-	if (drops.known)
-		keep_count(search->out, drops.value, "qdisc %.32s on %.32s handle %x", kind, search->netdev,
-		        head->tcm_handle);
+	struct qdisc qdisc;
+	char text[QDISC_TEXT_SIZE];
+	int result = qdisc_parse(message, &qdisc);
+	if (result || qdisc.ifindex != search->ifindex || qdisc_is_plain(&qdisc))
+		return result;
+	qdisc_describe(&qdisc, search->netdev, text);
+	say(search->out, "%s", text);
+	if (qdisc.drops.known)
+		keep_count(search->out, qdisc.drops.value, "qdisc %.32s on %.32s handle %x", qdisc.kind, search->netdev,
+		        qdisc.handle);
 	return 0;
 }
 
@@ -203,11 +125,6 @@ int filters_parse_qdiscs(const void *data, size_t length, int ifindex, const cha
 }
 
 /* ---- asking ---- */
-
-static void close_socket(struct nl_socket *socket)
-{
-	nl_socket_close(socket);
-}
 
 static int look_at_nftables(struct filter_text *out)
 {
@@ -221,17 +138,11 @@ static int look_at_nftables(struct filter_text *out)
 
 static int look_at_qdiscs(const char *netdev, struct filter_text *out)
 {
-	struct nl_socket socket __attribute__((cleanup(close_socket))) = NL_SOCKET_CLOSED;
-	_Alignas(struct nlmsghdr) char buffer[64];
 	unsigned int ifindex = if_nametoindex(netdev);
-	struct nl_request request = { .name = "qdisc", .message = mnl_nlmsg_put_header(buffer) };
-	request.message->nlmsg_type = RTM_GETQDISC;
-	request.message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	mnl_nlmsg_put_extra_header(request.message, sizeof(struct tcmsg));
+	struct nl_request request;
 	if (!ifindex)
 		return 0;
-	int result = nl_exchange(&socket, NETLINK_ROUTE, &request, 1);
-	result = result ? result : request.error;
+	int result = qdisc_dump(&request);
 	result = result ? result : filters_parse_qdiscs(request.reply, request.length, (int)ifindex, netdev, out);
 	nl_requests_free(&request, 1);
 	return result;

@@ -220,6 +220,13 @@ void health_print(const struct host *host, FILE *stream)
 			        plural(rule->packets.value));
 		fputc('\n', stream);
 	}
+	list_each(qdisc, &health->filters.qdiscs) {
+		fputs(qdisc->text ? qdisc->text : "netem", stream);
+		if (qdisc->drops.known)
+			fprintf(stream, ", %" PRId64 " packet%s dropped so far", qdisc->drops.value,
+			        plural(qdisc->drops.value));
+		fputc('\n', stream);
+	}
 	list_each(device, &host->devices)
 		if (!has_line(host, device))
 			print_nothing(host, device, stream);

@@ -160,11 +160,11 @@ static int read_port(
 
 /* ---- packet filters ---- */
 
-/* Adapters that put packets on the wire themselves pass none of them; siw has TCP connections. */
-static bool has_soft_roce(const struct host *host)
+/* Adapters that put packets on the wire themselves pass neither filters nor queueing disciplines. */
+static bool has_software_device(const struct host *host)
 {
 	list_each(device, &host->devices)
-		if (device->driver && !strcmp(device->driver, "rdma_rxe"))
+		if (device->driver && (!strcmp(device->driver, "rdma_rxe") || !strcmp(device->driver, "siw")))
 			return true;
 	return false;
 }
@@ -190,7 +190,7 @@ int health_read(struct origin *origin, struct host *host)
 			if (!result)
 				result = read_port(origin, host, device, port);
 	origin_about(origin, "host");
-	if (has_soft_roce(host))
+	if (has_software_device(host))
 		read_filters(origin, host);
 	int failed = devlink_read(origin, host->arena, host->health);
 	if (failed && failed != -ENOENT)

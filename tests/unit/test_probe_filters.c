@@ -4,6 +4,7 @@
 
 #include "probe/filters.h"
 #include "source/nft.h"
+#include "source/qdisc.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -220,6 +221,33 @@ static void disciplines_of_the_netdev(void **state)
 	        "netem on eth0; queueing discipline tbf on eth0");
 }
 
+static void what_netem_does(void **state)
+{
+	(void)state;
+	struct nlmsghdr *message = qdisc(7, "netem", UINT32_MAX / 50, 0);
+	struct nlattr *options = (void *)((char *)mnl_nlmsg_get_payload_tail(message) - 40);
+	assert_int_equal(mnl_attr_get_type(options), TCA_OPTIONS);
+	((struct tc_netem_qopt *)mnl_attr_get_payload(options))->duplicate = UINT32_MAX / 4;
+	const struct tc_netem_corrupt corrupt = { .probability = UINT32_MAX / 100 };
+	const struct tc_netem_reorder reorder = { .probability = UINT32_MAX / 5 };
+	mnl_attr_put(message, TCA_NETEM_CORRUPT, sizeof(corrupt), &corrupt);
+	mnl_attr_put(message, TCA_NETEM_REORDER, sizeof(reorder), &reorder);
+	mnl_attr_put(message, TCA_NETEM_LOSS, 0, "");
+	options->nla_len = (uint16_t)((char *)mnl_nlmsg_get_payload_tail(message) - (char *)options);
+	const struct tc_stats stats = { .drops = 12 };
+	mnl_attr_put(message, TCA_STATS, sizeof(stats), &stats);
+	struct qdisc parsed;
+	char text[QDISC_TEXT_SIZE];
+	assert_int_equal(qdisc_parse(message, &parsed), 0);
+	qdisc_describe(&parsed, "eth0", text);
+	assert_string_equal(
+	        text, "netem on eth0: loss by a model, loss 2 %, duplicate 25 %, corrupt 1 %, reorder 20 %");
+	assert_int_equal(parsed.drops.value, 12);
+	assert_true(parsed.drops.known);
+	message->nlmsg_len = sizeof(*message) + 4; /* not even the head */
+	assert_int_equal(qdisc_parse(message, &parsed), -EBADMSG);
+}
+
 /* Whatever is cut off: no read behind the end (the sanitizers watch), and no more than an error. */
 static void cut_short(void **state)
 {
@@ -259,6 +287,7 @@ int main(void)
 		cmocka_unit_test(rules_that_drop_roce),
 		cmocka_unit_test(what_rules_count),
 		cmocka_unit_test(disciplines_of_the_netdev),
+		cmocka_unit_test(what_netem_does),
 		cmocka_unit_test(cut_short),
 		cmocka_unit_test(the_text_is_bounded),
 	};

@@ -26,5 +26,19 @@ like "$(findings --from "$dir/report.tar.gz")" "$found" "has it"
 like "$(setpriv --reuid 65534 --clear-groups "$RDMADIAG" check)" "^  filters of host: the rules of nftables: Operation not permitted$" \
 	"who may not read the rules is told so"
 nft delete table inet fence
+modprobe sch_netem
+unlike "$(findings)" "netem-on-roce-netdev" "without netem there is no finding of it"
+tc qdisc add dev dumf0 root netem delay 20ms loss 5% corrupt 1%
+found="^warning: net:dumf0: netem on dumf0: delay 20.0 ms, loss 5 %, corrupt 1 %: packets of rxef0 pass it .netem-on-roce-netdev.$"
+like "$(findings)" "$found" "netem on the netdev of soft-RoCE is found"
+like "$("$RDMADIAG" topo --health)" "^netem on dumf0: delay 20.0 ms, loss 5 %, corrupt 1 %, 0 packets dropped so far$" "topo --health shows it"
+like "$(setpriv --reuid 65534 --clear-groups "$RDMADIAG" check)" "$found" "who may not read the rules of filters is told too"
+status_is 0 "a report of it" "$RDMADIAG" report --redact -o "$dir/netem.tar.gz"
+like "$(findings --from "$dir/netem.tar.gz")" "netem on [^ ]+: delay 20.0 ms, loss 5 %, corrupt 1 %: packets of [^ ]+ pass it .netem-on-roce-netdev.$" \
+	"has it"
+dummies dumf1
+tc qdisc del dev dumf0 root
+tc qdisc add dev dumf1 root netem delay 20ms
+unlike "$(findings)" "netem-on-roce-netdev" "one on a netdev of no RDMA device is no matter"
 rm -rf "$dir"
 done_testing
