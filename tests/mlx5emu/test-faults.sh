@@ -26,16 +26,16 @@ device() {
 for abi in ioctl write; do
 	# shellcheck disable=SC2046
 	{
-		fault doorbell-lost "--wait 200" device completions=0 dbrec=1 cqe_present=0 landed=0 $(device sw=0 hw=0 gap=0)
-		fault no-fetch "--wait 200" device completions=0 dbrec=1 cqe_present=0 landed=0 $(device sw=1 hw=0 gap=0)
-		fault no-execute "--wait 200" device completions=0 dbrec=1 landed=0 $(device sw=1 hw=0 gap=0)
-		fault no-ack,guilty=remote-device "--wait 20" remote-device completions=0 landed=1 $(device sw=1 hw=1 gap=3)
-		fault no-cqe "--wait 200" device completions=0 cqe_present=0 landed=1 $(device sw=1 hw=1 gap=0)
+		fault doorbell-lost "--wait 600" device completions=0 dbrec=1 cqe_present=0 landed=0 $(device sw=0 hw=0 gap=0)
+		fault no-fetch "--wait 600" device completions=0 dbrec=1 cqe_present=0 landed=0 $(device sw=1 hw=0 gap=0)
+		fault no-execute "--wait 600" device completions=0 dbrec=1 landed=0 $(device sw=1 hw=0 gap=0)
+		fault no-ack,guilty=remote-device "--wait 20 --timeout 20" remote-device completions=0 landed=1 $(device sw=1 hw=1 gap=3)
+		fault no-cqe "--wait 600" device completions=0 cqe_present=0 landed=1 $(device sw=1 hw=1 gap=0)
 		fault drop "--wait 5000" network completions=1 status=12 vendor=0x81 landed=0 $(device state=6)
 		fault drop:resp "--wait 5000" network status=12 vendor=0x81 landed=1
 		fault error:13:88 "" remote-application status=10 vendor=0x88 $(device state=6)
 		fault error:4:51,after=2 "--count 3" platform completions=3 errors=1 status=4
-		fault cq-overrun "--wait 200" device completions=0 local_async=0 local_async=1
+		fault cq-overrun "--wait 600" device completions=0 local_async=0 local_async=1
 	}
 done
 abi=ioctl

@@ -24,10 +24,19 @@ enum { MAX_QPS_USED = 8, ROOM = 1 << 20, QPC = 0x18, CQC = 0x10, IMM = 0x1122334
 
 static struct {
 	const char *op, *device, *target_device;
-	uint32_t size, count, batch, sges, qps, wait_ms, gid, port, lag;
+	uint32_t size, count, batch, sges, qps, wait_ms, gid, port, lag, timeout;
 	bool peer, inlined, events, bad_rkey, bad_lkey, no_recv, no_poll, dies, overrun, sig_all, new_api;
 } opt = {
-	.op = "write", .size = 64, .count = 1, .batch = 1, .sges = 1, .qps = 1, .wait_ms = 2000, .gid = 3, .port = 1
+	.op = "write",
+	.size = 64,
+	.count = 1,
+	.batch = 1,
+	.sges = 1,
+	.qps = 1,
+	.wait_ms = 2000,
+	.gid = 3,
+	.port = 1,
+	.timeout = 12, /* 4.096 us << 12 */
 };
 
 struct endpoint {
@@ -176,7 +185,7 @@ static void connect_qp(struct endpoint *e, uint32_t i, const struct address *to)
 	                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
 	        "RTR");
 	a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
-		.timeout = 12,
+		.timeout = (uint8_t)opt.timeout,
 		.retry_cnt = 3,
 		.rnr_retry = 3,
 		.sq_psn = 0xfffff0,
@@ -540,8 +549,8 @@ static int two_processes(void)
 static const struct option options[] = { { "op", 1, NULL, 'o' }, { "size", 1, NULL, 's' }, { "count", 1, NULL, 'n' },
 	{ "batch", 1, NULL, 'b' }, { "sges", 1, NULL, 'g' }, { "qps", 1, NULL, 'q' }, { "wait", 1, NULL, 'w' },
 	{ "gid", 1, NULL, 'x' }, { "port", 1, NULL, 'p' }, { "device", 1, NULL, 'd' },
-	{ "target-device", 1, NULL, 't' }, { "lag", 1, NULL, 'l' }, { "peer", 0, NULL, 'P' },
-	{ "inline", 0, NULL, 'I' }, { "events", 0, NULL, 'E' }, { "bad-rkey", 0, NULL, 'R' },
+	{ "target-device", 1, NULL, 't' }, { "lag", 1, NULL, 'l' }, { "timeout", 1, NULL, 'T' },
+	{ "peer", 0, NULL, 'P' }, { "inline", 0, NULL, 'I' }, { "events", 0, NULL, 'E' }, { "bad-rkey", 0, NULL, 'R' },
 	{ "bad-lkey", 0, NULL, 'L' }, { "no-recv", 0, NULL, 'N' }, { "no-poll", 0, NULL, 'O' },
 	{ "dies", 0, NULL, 'D' }, { "overrun", 0, NULL, 'V' }, { "sig-all", 0, NULL, 'S' }, { "new-api", 0, NULL, 'W' },
 	{ 0 } };
@@ -556,7 +565,8 @@ static void set_number(int c, uint32_t v)
 		['w'] = &opt.wait_ms,
 		['x'] = &opt.gid,
 		['p'] = &opt.port,
-		['l'] = &opt.lag };
+		['l'] = &opt.lag,
+		['T'] = &opt.timeout };
 
 	*where[c] = v;
 }
