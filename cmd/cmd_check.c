@@ -4,6 +4,7 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "check/agreement.h"
 #include "check/gid.h"
 #include "check/gpudirect.h"
@@ -352,14 +353,16 @@ static int check(struct check_request *request, const struct common_options *com
 static int set_severity(const struct command *command, const char *word, enum severity *severity)
 {
 	size_t length = strlen(word);
+	struct nearest nearest = { .typed = word };
 	for (int i = 0; i < SEVERITY_COUNT; i++) {
+		nearest_try(&nearest, severity_names[i], NULL);
 		/* The beginning will do: "warn" is what other programs call it. */
 		if (length >= 3 && !strncmp(severity_names[i], word, length)) {
 			*severity = (enum severity)i;
 			return 0;
 		}
 	}
-	return usage_error(command, "--severity: '%s' is none of info, warning, error", word);
+	return usage_error(command, "--severity: '%s' is none of info, warning, error%s", word, nearest_text(&nearest));
 }
 
 static int set_interval(const struct command *command, const char *text, double *seconds)

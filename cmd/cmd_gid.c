@@ -310,7 +310,8 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 		return print_nothing(common, &error);
 	}
 	int status = status_of(request, collected, &look);
-	if (status == EXIT_NOTHING && !collected)
+	bool told = !common->json && look.document->to; /* as the answer */
+	if (status == EXIT_NOTHING && !collected && !told)
 		complain_of_nothing(&look);
 	return status;
 }

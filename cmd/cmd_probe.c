@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "model/evidence.h"
 #include "probe/drill.h"
 #include "probe/listener.h"
@@ -111,7 +112,13 @@ static int take_drill(struct probe_arguments *arguments, const char *name, struc
 	arguments->drill = drill_find(name);
 	if (arguments->drill || arguments->lists_drills)
 		return 0;
-	return error_say(error, -EINVAL, "there is no drill '%s'; --drill list shows those there are", name);
+	struct nearest nearest = { .typed = name };
+	const struct drill *drill;
+	for (size_t i = 0; (drill = drill_at(i)); i++)
+		nearest_try(&nearest, drill->name, NULL);
+	const char *meant = nearest_text(&nearest);
+	return error_say(error, -EINVAL, "there is no drill '%s'%s --drill list shows those there are", name,
+	        *meant ? meant : ";");
 }
 
 /* How requests are made and waited for. 1: it is none of these options. */
@@ -197,7 +204,8 @@ static int take_option(struct probe_arguments *arguments, int option, struct err
 	case OPTION_COUNT:
 		return settings_number(optarg, 1, PROBE_COUNT_LIMIT, &request->count, error);
 	case OPTION_TIMEOUT:
-		return settings_number(optarg, PROBE_TIMEOUT_MIN_MS, PROBE_TIMEOUT_MAX_MS, &request->timeout_ms, error);
+		return settings_milliseconds(
+		        optarg, PROBE_TIMEOUT_MIN_MS, PROBE_TIMEOUT_MAX_MS, &request->timeout_ms, error);
 	case OPTION_TRACE:
 		arguments->trace = optarg;
 		return 0;

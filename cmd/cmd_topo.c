@@ -50,6 +50,8 @@ static int print_nothing(const struct common_options *common, struct host *host,
 /* Which of the views beside the table. */
 struct view {
 	bool matrix, tree;
+	const char *row; /* of the matrix, that is no RDMA device; NULL: none */
+	bool selected;   /* a device was asked for */
 	const char *svg; /* file, NULL: none */
 };
 
@@ -63,7 +65,10 @@ static int print_host(const struct common_options *common, struct host *host, co
 		int result = view->tree ? topo_tree_print(host, text->color, stdout) : 0;
 		if (view->tree && view->matrix)
 			fputc('\n', stdout);
-		return !result && view->matrix ? topo_matrix_print(host, text->color, stdout) : result;
+		const struct topo_matrix_options matrix = {
+			.color = text->color, .adapters_only = view->selected, .row = view->row
+		};
+		return !result && view->matrix ? topo_matrix_print(host, &matrix, stdout) : result;
 	}
 	return topo_print(host, text, stdout);
 }
@@ -80,6 +85,15 @@ static bool has_port(const struct device_list *devices, int64_t port)
 		if (device_port(device, port))
 			return true;
 	return false;
+}
+
+static int unknown_row(const struct common_options *common, struct host *host, const char *name, struct error *error)
+{
+	const char *known = NULL;
+	list_each(device, &host->matrix->devices)
+		known = known ? arena_printf(host->arena, "%s, %s", known, device->name) : device->name;
+	error_say(error, -ENODEV, "the matrix has no row '%s'; it has: %s", name, known ? known : "none");
+	return print_nothing(common, host, error);
 }
 
 static int show(const struct common_options *common, const struct collect_options *wanted, int64_t port,
@@ -110,6 +124,8 @@ static int show(const struct common_options *common, const struct collect_option
 	text->color = use_color(common);
 	if (wanted->neighbours && matrix_build(host, text->virtual_functions))
 		complain("no memory for the matrix");
+	if (view->row && !topo_matrix_row(host, view->row))
+		return unknown_row(common, host, view->row, &error);
 	int drawn = draw(host, view, &error);
 	if (drawn)
 		complain("%s", error.text);
@@ -161,7 +177,9 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "--tree and --json: one of them");
 	if (view.svg && !strcmp(view.svg, "-") && (common->json || view.tree || view.matrix))
 		return usage_error(command, "--svg -: standard output is for one of them");
-	wanted.device = argv[optind];
+	view.row = argv[optind] && view.matrix && topo_matrix_is_neighbour(argv[optind]) ? argv[optind] : NULL;
+	wanted.device = view.row ? NULL : argv[optind];
+	view.selected = wanted.device != NULL;
 	int64_t port = 0;
 	int wrong = wanted.device ? split_port(command, argv[optind], &port) : 0;
 	if (wrong)

@@ -48,7 +48,28 @@ static void tell_long(const char *who, const struct option *options, const char 
 		complain_of(who, "'%s' is no option%s", word, length ? meant_option(options, &nearest) : "");
 }
 
-void tell_wrong_option(const char *who, const struct option *options, int value, const char *word)
+/* getopt_long(3) goes behind a word of letters only when all of them are looked at. */
+static const char *word_of_letter(char **argv)
+{
+	const char *before = argv[optind - 1], *at = argv[optind];
+	size_t length = strlen(before);
+	bool looked_at = before[0] == '-' && before[1] != '-' && length > 1 && before[length - 1] == optopt;
+	return looked_at || !at ? before : at;
+}
+
+/* A long option after one dash, or the device of `probe -d`, which other commands take as it is. */
+static void tell_letter(const char *who, const struct option *options, const char *operands, const char *word)
+{
+	struct nearest nearest = { .typed = word + 1 };
+	const char *meant = strlen(word) > 2 ? meant_option(options, &nearest) : "";
+	bool device = optopt == 'd' && !strncmp(operands, "[DEV", 4);
+	if (*meant)
+		complain_of(who, "'%s' is no option%s", word, meant);
+	else
+		complain_of(who, "'-%c' is no option%s", optopt, device ? "; a device stands alone: DEV[/PORT]" : "");
+}
+
+void tell_wrong_option(const char *who, const struct option *options, int value, const char *operands, char **argv)
 {
 	const char *name = optopt ? long_option_name(options, optopt) : NULL;
 	if (value == ':' && name)
@@ -56,7 +77,7 @@ void tell_wrong_option(const char *who, const struct option *options, int value,
 	else if (name)
 		complain_of(who, "--%s takes no argument", name);
 	else if (optopt)
-		complain_of(who, "'-%c' is no option", optopt);
+		tell_letter(who, options, operands, word_of_letter(argv));
 	else
-		tell_long(who, options, word);
+		tell_long(who, options, argv[optind - 1]);
 }

@@ -5,8 +5,8 @@
 
 #include <getopt.h>
 
-/* `who` begins the message; `value` is what getopt_long(3) returned, ':' or '?'; `word` is argv[optind - 1]. */
-void tell_wrong_option(const char *who, const struct option *options, int value, const char *word);
+/* `who` begins the message; `value` is what getopt_long(3) returned, ':' or '?'; `operands` as in the usage line. */
+void tell_wrong_option(const char *who, const struct option *options, int value, const char *operands, char **argv);
 /* NULL: no option has that value. */
 const char *long_option_name(const struct option *options, int value);
 

@@ -244,7 +244,8 @@ static int next_option(const struct command *command, int argc, char **argv, con
 		return value;
 	char name[64];
 	if (value == '?' || value == ':') {
-		tell_wrong_option(name_of(command, name), tables->options, value, argv[optind - 1]);
+		tell_wrong_option(
+		        name_of(command, name), tables->options, value, command ? command->arguments : "", argv);
 	} else if (optarg && optarg == argv[optind - 1] && !strncmp(optarg, "--", 2) && optarg[2]) {
 		/* getopt_long(3) takes the next option for the argument; --to=--x is how one may really begin so. */
 		complain_of(name_of(command, name), "--%s needs an argument, and '%s' follows it",

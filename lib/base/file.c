@@ -5,14 +5,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static int open_regular(const char *path, struct error *error)
+/* Or the pipe that a shell made of <(COMMAND). */
+static int open_readable(const char *path, struct error *error)
 {
-	/* O_NONBLOCK: a FIFO without a writer must not stop us before fstat() tells what it is. */
+	/* O_NONBLOCK: a FIFO without a writer must not stop us; it reads as empty. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error_set(error, -errno, "%s", path);
@@ -20,7 +22,7 @@ static int open_regular(const char *path, struct error *error)
 	int result = fstat(fd, &status) ? -errno : 0;
 	if (result)
 		error_set(error, result, "%s", path);
-	else if (!S_ISREG(status.st_mode))
+	else if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
 		result = error_say(error, -EINVAL, "%s: not a regular file", path);
 	if (result) {
 		close(fd);
@@ -42,7 +44,9 @@ static int read_whole(int fd, const char *path, char **data, size_t *length, str
 			buffer = larger;
 		}
 		ssize_t got = read(fd, buffer + used, size - used - 1);
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && errno == EAGAIN)
+			(void)poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, -1); /* a pipe with a writer */
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
 			return error_set(error, -errno, "%s", path);
@@ -63,8 +67,14 @@ int file_read(const char *path, char **data, size_t *length, struct error *error
 {
 	if (!strcmp(path, "-"))
 		return read_whole(STDIN_FILENO, "standard input", data, length, error);
-	autoclose int fd = open_regular(path, error);
-	return fd < 0 ? fd : read_whole(fd, path, data, length, error);
+	autoclose int fd = open_readable(path, error);
+	int result = fd < 0 ? fd : read_whole(fd, path, data, length, error);
+	struct stat status;
+	if (result || *length || fstat(fd, &status) || S_ISREG(status.st_mode))
+		return result;
+	free(*data);
+	*data = NULL;
+	return error_say(error, -EINVAL, "%s: not a regular file, and nothing writes to it", path);
 }
 
 /* ---- writing ---- */

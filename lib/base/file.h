@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that the user names: whole, bounded, never blocking on a FIFO or a device. */
+/* Files that the user names: whole, bounded, never blocking on a FIFO that nothing writes to, or on a device. */
 #ifndef RDMADIAG_BASE_FILE_H
 #define RDMADIAG_BASE_FILE_H
 
@@ -10,9 +10,9 @@
 enum { FILE_SIZE_LIMIT = 64 << 20 };
 
 /*
- * Reads a regular file, or standard input for "-", of at most FILE_SIZE_LIMIT bytes into malloc'ed memory with a NUL
- * behind it. 0, or negative errno with `error` that names the file: -EFBIG, -EINVAL for what is not a regular file,
- * -ENOMEM, and those of open(2) and read(2).
+ * Reads a regular file, a pipe that something writes to, or standard input for "-", of at most FILE_SIZE_LIMIT bytes
+ * into malloc'ed memory with a NUL behind it. 0, or negative errno with `error` that names the file: -EFBIG, -EINVAL
+ * for what is neither, -ENOMEM, and those of open(2) and read(2).
  */
 int file_read(const char *path, char **data, size_t *length, struct error *error);
 

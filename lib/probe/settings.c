@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/settings.h"
 
+#include "base/cleanup.h"
+#include "base/nearest.h"
 #include "probe/layout.h"
 
 #include <errno.h>
@@ -42,6 +44,16 @@ int settings_number(const char *text, int64_t least, int64_t most, struct num *v
 		        (long long)least, (long long)most);
 	*value = num(number);
 	return 0;
+}
+
+int settings_milliseconds(const char *text, int64_t least, int64_t most, struct num *value, struct error *error)
+{
+	static const char *const units[] = { "s", "ms", "us", "sec", "m", "min" };
+	size_t digits = strspn(text, "0123456789");
+	for (size_t i = 0; digits && i < ARRAY_SIZE(units); i++)
+		if (!strcmp(text + digits, units[i]))
+			return error_say(error, -EINVAL, "'%s': it is in milliseconds, and takes no unit", text);
+	return settings_number(text, least, most, value, error);
 }
 
 /* Names of devices are those of directories in sysfs: 1 to 63 bytes without slash. */
@@ -125,13 +137,16 @@ int settings_sizes(struct probe_settings *settings, struct arena *arena, const c
 
 int settings_operation(struct probe_settings *settings, const char *text, struct error *error)
 {
+	struct nearest nearest = { .typed = text };
 	for (int op = OP_UNKNOWN + 1; op < OP_COUNT; op++) {
+		nearest_try(&nearest, operation_names[op], NULL);
 		if (!strcmp(text, operation_names[op])) {
 			settings->request.op = op;
 			return 0;
 		}
 	}
-	return error_say(error, -EINVAL, "'%s' is none of write, write-imm, send, read", text);
+	return error_say(
+	        error, -EINVAL, "'%s' is none of write, write-imm, send, read%s", text, nearest_text(&nearest));
 }
 
 int settings_word(const char *text, const char *const *words, const char **word, struct error *error)
@@ -142,7 +157,11 @@ int settings_word(const char *text, const char *const *words, const char **word,
 			return 0;
 		}
 	}
-	return error_say(error, -EINVAL, "'%s' is neither '%s' nor '%s'", text, words[0], words[1]);
+	struct nearest nearest = { .typed = text };
+	for (const char *const *candidate = words; *candidate; candidate++)
+		nearest_try(&nearest, *candidate, NULL);
+	return error_say(
+	        error, -EINVAL, "'%s' is neither '%s' nor '%s'%s", text, words[0], words[1], nearest_text(&nearest));
 }
 
 int settings_buffer_node(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)

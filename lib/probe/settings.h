@@ -53,6 +53,8 @@ int settings_device(struct device_choice *choice, const char *text, struct error
 int settings_sizes(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error);
 int settings_operation(struct probe_settings *settings, const char *text, struct error *error);
 /* One of `words`, which ends with NULL. */
+/* The same of milliseconds: who writes a unit is told so. */
+int settings_milliseconds(const char *text, int64_t least, int64_t most, struct num *value, struct error *error);
 int settings_word(const char *text, const char *const *words, const char **word, struct error *error);
 int settings_buffer_node(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error);
 /* A whole number within limits. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Behind the columns of the devices. */
 enum { AFTER_NODE, AFTER_PACKAGE, AFTER_CPUS, AFTER_ADDRESS, AFTER_DRIVER, AFTER_COUNT };
@@ -87,12 +88,12 @@ static void print_legend(const struct matrix *matrix, FILE *stream)
 		        matrix->peer_memory ? matrix->peer_memory : "none loaded (dma-buf needs none)");
 }
 
-static void print_gpus(const struct matrix *matrix, FILE *stream)
+static void print_gpus(const struct matrix *matrix, const struct matrix_device *row, FILE *stream)
 {
 	list_each(device, &matrix->devices) {
 		const struct gpu_facts *gpu = device->gpu;
 		static const char *const words[] = { "unknown", "no", "yes" };
-		if (!gpu)
+		if (!gpu || (row && device != row))
 			continue;
 		fprintf(stream, "\n%s: %s, GPUDirect RDMA %s, dma-buf %s", device->name,
 		        gpu->name ? gpu->name : "a GPU of CUDA", words[gpu->rdma_supported],
@@ -103,23 +104,40 @@ static void print_gpus(const struct matrix *matrix, FILE *stream)
 	}
 }
 
-int topo_matrix_print(const struct host *host, bool color, FILE *stream)
+bool topo_matrix_is_neighbour(const char *name)
 {
+	size_t letters = !strncasecmp(name, "gpu", 3) ? 3 : !strncasecmp(name, "nvme", 4) ? 4 : 0;
+	return letters && name[letters] && !name[letters + strspn(name + letters, "0123456789")];
+}
+
+const struct matrix_device *topo_matrix_row(const struct host *host, const char *name)
+{
+	list_each(device, &host->matrix->devices)
+		if (!strcasecmp(device->name, name))
+			return device;
+	return NULL;
+}
+
+int topo_matrix_print(const struct host *host, const struct topo_matrix_options *options, FILE *stream)
+{
+	const struct matrix_device *row = options->row ? topo_matrix_row(host, options->row) : NULL;
 	const struct matrix *matrix = host->matrix;
 	if (!matrix->devices.count) {
 		fputs("no adapter, GPU or NVMe controller on PCI\n", stream);
 		return 0;
 	}
-	struct table *table = new_table(matrix, color);
+	struct table *table = new_table(matrix, options->color);
 	if (!table)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < matrix->devices.count; i++)
-		put_device(table, matrix->devices.items[i], i, matrix->devices.count);
+		if (row ? matrix->devices.items[i] == row
+		        : !options->adapters_only || matrix->devices.items[i]->kind == NEIGHBOUR_NIC)
+			put_device(table, matrix->devices.items[i], i, matrix->devices.count);
 	int result = table_print(table, stream);
 	table_free(table);
 	if (result)
 		return result;
 	print_legend(matrix, stream);
-	print_gpus(matrix, stream);
+	print_gpus(matrix, row, stream);
 	return 0;
 }

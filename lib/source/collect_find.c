@@ -2,10 +2,31 @@
 /* Devices by the names that people give: their own, or those of netdevs that reach them. */
 #include "source/collect.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MEANT_SIZE = 256 };
+
+/* "; is it mlx5_0? There", "; write mlx5_0/1, there", or "; there". */
+static void meant_device(const struct host *host, const char *name, char meant[static MEANT_SIZE])
+{
+	struct nearest nearest = { .typed = name };
+	const char *colon = strrchr(name, ':');
+	list_each(device, &host->devices) {
+		size_t length = strlen(device->name);
+		if (colon && colon == name + length && !strncmp(name, device->name, length)) {
+			snprintf(meant, MEANT_SIZE, "; write %.63s/%.16s, there", device->name, colon + 1);
+			return;
+		}
+		nearest_try(&nearest, device->name, NULL);
+	}
+	const char *text = nearest_text(&nearest);
+	snprintf(meant, MEANT_SIZE, "%s%s", text, *text ? " There" : "; there");
+}
 
 int collect_unknown_device(const struct host *host, const char *name, struct error *error)
 {
@@ -23,7 +44,10 @@ int collect_unknown_device(const struct host *host, const char *name, struct err
 		        host->rdma_netns_mode == NETNS_EXCLUSIVE ? " of this namespace (rdma netns mode exclusive)"
 		                                                 : "",
 		        name, known);
-	return error_say(error, -ENODEV, "no RDMA device or netdev of one is called '%s'; there are: %s", name, known);
+	char meant[MEANT_SIZE];
+	meant_device(host, name, meant);
+	return error_say(
+	        error, -ENODEV, "no RDMA device or netdev of one is called '%s'%s are: %s", name, meant, known);
 }
 
 static const char *netdev_name(const struct host *host, const char *name)

@@ -4,6 +4,7 @@
 # RDMA devices gets.
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
+here=$(dirname "$0")
 
 status_is 0 "--help" "$RDMADIAG" --help
 like "$output" '^Usage: rdmadiag' "shows the usage on standard output"
@@ -59,6 +60,16 @@ wrong "an option that is none" "^rdmadiag topo: '--nope' is no option$" topo --n
 wrong "the same before the command" "^rdmadiag: '--nope' is no option$" --nope
 wrong "a letter that is none" "^rdmadiag topo: '-x' is no option$" topo -jx
 wrong "an option with a slip" "^rdmadiag topo: '--matix' is no option; is it --matrix\?$" topo --matix
+wrong "a long option after one dash" "^rdmadiag topo: '-matrix' is no option; is it --matrix\?$" topo -matrix
+wrong "the same behind another option" "^rdmadiag topo: '-matrix' is no option; is it --matrix\?$" topo --vfs -matrix
+wrong "the -d of probe" "^rdmadiag gid: '-d' is no option; a device stands alone: DEV\[/PORT\]$" gid -d mlx5_0
+wrong "where no device is taken" "^rdmadiag check: '-d' is no option$" check -d mlx5_0
+wrong "an operation with a slip" "'wirte' is none of write, write-imm, send, read; is it write\?$" probe --op wirte
+wrong "a severity with a slip" "'warnning' is none of info, warning, error; is it warning\?$" check --severity warnning
+wrong "a drill with a slip" "no drill 'rrn'; is it rnr\? --drill list shows" probe --drill rrn
+wrong "one that is like none" "no drill 'nope'; --drill list shows" probe --drill nope
+wrong "a word with a slip" "'evnt' is neither 'poll' nor 'event'; is it event\?$" probe --wait evnt
+wrong "a unit" "^rdmadiag probe: --timeout: '5s': it is in milliseconds, and takes no unit$" probe --timeout 5s
 wrong "a finding with a slip" "no finding 'port-dwon'; is it port-down\?$" check --only port-dwon
 wrong "the beginning of some findings" "no finding 'qos'; is it qos-[a-z-]*\?$" check --ignore qos
 wrong "two devices for one probe" "^rdmadiag probe: --device: given twice, and a probe takes one$" probe -d a -d b
@@ -163,4 +174,30 @@ is "$(sort -u <<<"$verdicts" | wc -l)" 1 "--judge of what --judge printed: the s
 like "$verdicts" "^likely .*unreadable field evidence.payloads: an array expected" "what could not be read is not forgotten"
 "$RDMADIAG" --help >/dev/full 2>/dev/null
 is "$?" 3 "a full disk is an error"
+# Of a described machine with devices, GPUs and no recorded route.
+described=$(mktemp -d)
+"$here/../machines/make-snapshot" hgx-eight-gpus "$described/node"
+wrong_operand() { # DESCRIPTION PATTERN ARGUMENT...
+	local description=$1 pattern=$2
+	shift 2
+	status_is 3 "$description" "$RDMADIAG" "$@" --from "$described/node"
+	like "$errors" "$pattern" "$description: says so"
+}
+wrong_operand "a device with a slip" "is called 'mlx5_O'; is it mlx5_[0-9]\? There are: mlx5_0, " topo mlx5_O
+wrong_operand "a port behind a colon" "is called 'mlx5_bond_0:1'; write mlx5_bond_0/1, there are: " gid mlx5_bond_0:1
+wrong_operand "one that is like none" "is called 'nope'; there are: " gid nope
+wrong_operand "a row that is none" "^rdmadiag: the matrix has no row 'GPU99'; it has: mlx5_0, .*GPU7, nvme0" topo --matrix GPU99
+wrong_operand "a route that was not recorded" "^$" gid --to 192.0.2.200
+is "$output" "192.0.2.200: not known: the snapshot holds no lookup of the route to 192.0.2.200" "it is told once"
+status_is 0 "a row of the matrix" "$RDMADIAG" topo --matrix gpu0 --from "$described/node"
+is "$(grep -c '^\(GPU\|nvme\|mlx5\)[^:]*  ' <<<"$output")" 1 "is the only one"
+status_is 0 "an adapter's row" "$RDMADIAG" topo --matrix mlx5_3 --from "$described/node"
+is "$(grep -c '^\(GPU\|nvme\|mlx5\)[^:]*  ' <<<"$output")" 1 "is the only one too"
+"$RDMADIAG" gid -j --from "$described/node" >"$described/before.json"
+# which has nothing yet when it is looked at first
+status_is 0 "a document out of a pipe" "$RDMADIAG" gid --from "$described/node" --diff <(sleep 0.2; cat "$described/before.json")
+is "$output" "no difference" "is read"
+status_is 3 "a pipe that nothing comes out of" "$RDMADIAG" gid --from "$described/node" --diff <(:)
+like "$errors" "not a regular file, and nothing writes to it" "is told"
+rm -rf "$described"
 done_testing
