@@ -229,7 +229,8 @@ static bool is_control_whole(const struct evidence *evidence)
 /* Every request that was posted has completed, those that are not listed too. */
 static bool all_done(const struct evidence *evidence)
 {
-	return evidence->operations_completed.known && num_is(evidence->operations_failed, 0) &&
+	bool failed = evidence->operations_failed.known && evidence->operations_failed.value > 0;
+	return evidence->operations_completed.known && !failed &&
 	       num_is(evidence->operations_posted, done_count(evidence));
 }
 
@@ -240,11 +241,6 @@ static bool was_served(const struct evidence *evidence)
 	list_each(step, &evidence->control)
 		served |= text_is(step->step, "ok") && num_is(step->error, 0);
 	return served && evidence->local.role == ROLE_TARGET && !evidence->operations.count;
-}
-
-static bool has_omitted(const struct evidence *evidence)
-{
-	return evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
 }
 
 static bool list_succeeded(const struct evidence *evidence)
@@ -273,7 +269,7 @@ static int64_t looked_at(const struct evidence *evidence)
 static void complete_unlisted(struct completed *to)
 {
 	const struct evidence *evidence = &to->evidence;
-	bool omitted = has_omitted(evidence), counted = omitted && all_done(evidence);
+	bool omitted = omitted_count(evidence) > 0, counted = omitted && all_done(evidence);
 	bool listed = list_succeeded(evidence) && !omitted;
 	/* Nothing in the record failed or waits: wrong bytes are then not what such a request left behind. */
 	bool unknown = list_succeeded(evidence) &&

@@ -145,10 +145,10 @@ static int64_t end_time(const struct operation *operation)
 	                                         : INT64_MAX;
 }
 
-/* Keeps the earlier of two; on equal or unknown times the one that stands first in the list. */
+/* Keeps the earlier of two; on equal times, or where one is unknown, the one that stands first in the list. */
 static void keep_first(const struct operation **first, const struct operation *operation)
 {
-	if (!*first || end_time(operation) < end_time(*first))
+	if (!*first || (end_time(*first) != INT64_MAX && end_time(operation) < end_time(*first)))
 		*first = operation;
 }
 

@@ -256,6 +256,7 @@ bool is_untranslated(const struct endpoint_facts *end, struct num status);
 /* rules_counts.c: listed or not. */
 int64_t success_count(const struct judge *judge);
 struct num posted_count(const struct evidence *evidence);
+int64_t omitted_count(const struct evidence *evidence);
 bool judge_counted(struct judge *judge); /* nothing is listed, and the counts say that all went well */
 /* rules_lag.c: the first member over which wrong bytes arrived; NULL: none. */
 const char *member_words(struct judge *judge, const struct lag_member *member); /* "member 2 of the LAG" */

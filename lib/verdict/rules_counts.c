@@ -43,12 +43,21 @@ static int64_t unended(const struct judge *judge)
 	return difference(posted.value, ended);
 }
 
+/* By their own count, or because more were posted than are listed. */
+int64_t omitted_count(const struct evidence *evidence)
+{
+	if (evidence->operations_omitted.known)
+		return count_of(evidence->operations_omitted);
+	struct num posted = evidence->operations_posted;
+	return posted.known && posted.value > evidence->operations.count ? posted.value - evidence->operations.count
+	                                                                 : 0;
+}
+
 bool rule_unlisted(struct judge *judge)
 {
 	const struct evidence *evidence = judge->evidence;
-	bool omitted = evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
-	if (judge->pending || judge->failed || judge->flushed || !omitted || evidence->interrupted == FLAG_YES ||
-	        judge->contradiction)
+	if (judge->pending || judge->failed || judge->flushed || !omitted_count(evidence) ||
+	        evidence->interrupted == FLAG_YES || judge->contradiction)
 		return false;
 	int64_t failed = difference(count_of(evidence->operations_failed), -count_of(evidence->flushes));
 	int64_t waiting = unended(judge);

@@ -219,7 +219,7 @@ static bool has_said_ready(const struct judge *judge)
 	list_each(step, &judge->evidence->control)
 		if (text_is(step->step, "ready"))
 			return num_is(step->error, 0);
-	return !judge->evidence->control.count;
+	return !judge->evidence->control.count && judge->request->mode != MODE_PEER;
 }
 
 /*

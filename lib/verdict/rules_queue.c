@@ -132,7 +132,8 @@ bool rule_overrun(struct judge *judge)
 	        "make the completion queue at least as deep as the signaled requests that may be outstanding, and take "
 	        "completions sooner");
 	/* Of several queues nobody knows which took how many. */
-	bool one_queue = !judge->request->cqs.known || judge->request->cqs.value == 1;
+	struct num queues = judge->request->cqs.known ? judge->request->cqs : judge->request->qps;
+	bool one_queue = !queues.known || queues.value == 1;
 	if (one_queue && entries.known && outstanding > entries.value) {
 		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entr%s",
 		        outstanding, entries.value, entries.value == 1 ? "y" : "ies");

@@ -78,7 +78,7 @@ static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set
 /* A port of InfiniBand does not follow the IPoIB netdev above it. */
 static bool is_admin_down(const struct endpoint_facts *end)
 {
-	return !text_is(end->link_layer, "InfiniBand") && end->netdev_up == FLAG_NO && is_port_down(end);
+	return text_is(end->link_layer, "Ethernet") && end->netdev_up == FLAG_NO && is_port_down(end);
 }
 
 static bool judge_route(struct judge *judge, enum outcome outcome, layer_set base)

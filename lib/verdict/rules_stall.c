@@ -370,7 +370,10 @@ static bool is_quiet(const struct judge *judge)
 	const struct evidence *evidence = judge->evidence;
 	bool failed = evidence->operations_failed.known && evidence->operations_failed.value > 0;
 	bool omitted = evidence->operations_omitted.known && evidence->operations_omitted.value > 0;
-	return !failed && !omitted && !judge->control && !evidence->stuck && !evidence->async_events.count &&
+	bool event = false;
+	list_each(entry, &evidence->async_events)
+		event |= event_is_own(judge, entry);
+	return !failed && !omitted && !judge->control && !evidence->stuck && !event &&
 	       evidence->interrupted != FLAG_YES;
 }
 

@@ -66,6 +66,14 @@ static bool is_passed_elsewhere(const struct judge *judge)
 	return false;
 }
 
+/* Of one without bytes the adapter looks at neither key nor range: where that is not known, nothing is certain. */
+static bool has_bytes(struct judge *judge, const struct operation *operation)
+{
+	if (!operation->bytes.known)
+		not_observed(judge, "whether the request has any bytes");
+	return operation->bytes.known;
+}
+
 static bool judge_wrong_request(struct judge *judge, const struct operation *operation, layer_set base)
 {
 	const char *right = missing_right(judge, operation);
@@ -83,7 +91,8 @@ static bool judge_wrong_request(struct judge *judge, const struct operation *ope
 		not_observed(judge, "which operation it is, and so whether it has a remote key");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 	}
-	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+	return has_bytes(judge, operation) ? confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION)
+	                                   : likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 }
 
 /* A key is good for the queue pairs of its own domain only (ibv_alloc_pd(3); soft RoCE: kernel, lookup_mr()). */
@@ -111,7 +120,8 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 		/* For want of a right of the buffer adapters answer with status 10, not with 9 (IBTA, table 58). */
 		if (!is_access && !lacks_queue_right(judge, operation))
 			return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, base);
-		return confirmed(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION);
+		return has_bytes(judge, operation) ? confirmed(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION)
+		                                   : likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, base);
 	}
 	if (is_access && judge_target_domain(judge, operation))
 		return true;
