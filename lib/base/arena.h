@@ -35,8 +35,8 @@ bool arena_exhausted(const struct arena *arena);
 void arena_open_reserve(struct arena *arena);
 
 /*
- * All of these return zeroed or filled memory that lives as long as the arena, or NULL when it is exhausted. Threads may
- * take memory at the same time; a list belongs to one of them.
+ * All of these return zeroed or filled memory that lives as long as the arena, or NULL when it is exhausted. Threads
+ * may take memory at the same time; a list belongs to one of them.
  */
 void *arena_alloc(struct arena *arena, size_t size);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);

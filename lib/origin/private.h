@@ -82,8 +82,7 @@ struct origin {
  * Announces a call of `lane` about `subject`; -ETIMEDOUT, and nothing is announced, where it is not to be made. Lanes
  * other than the first only while nothing is skipped.
  */
-int origin_announce(
-        struct origin *origin, size_t lane, enum watch_kind kind, const char *subject, const char *action);
+int origin_announce(struct origin *origin, size_t lane, enum watch_kind kind, const char *subject, const char *action);
 void origin_conclude(struct origin *origin, size_t lane);
 /* Waits for a thread that lists devices. */
 void origin_end_verbs(struct origin *origin);

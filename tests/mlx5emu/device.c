@@ -24,7 +24,7 @@ enum { BF_AREA = 0x800, BF_STEP = 0x100 };
 struct local_state emu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_t thread;
 static _Atomic unsigned int running; /* number of the thread that works, 0: none */
-static uint64_t busy_ns; /* when the device last had something to do */
+static uint64_t busy_ns;             /* when the device last had something to do */
 
 void emu_lock(void)
 {

@@ -225,7 +225,8 @@ static void the_one_that_blocks_is_named(void **state)
 	assert_int_equal(scene->answered, 4);
 	assert_answered(0);
 	assert_int_equal(scene->calls[1].result, -ETIMEDOUT);
-	assert_string_equal(scene->calls[1].error.text, "blocks: opening and querying it did not return in time, so it is not done again");
+	assert_string_equal(scene->calls[1].error.text,
+	        "blocks: opening and querying it did not return in time, so it is not done again");
 	assert_answered(2);
 	assert_answered(3);
 }
