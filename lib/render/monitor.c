@@ -38,7 +38,14 @@ static void print_label_of_port(
 	fprintf(stream, "/%" PRId64 "_%s'=", port->number.value, what);
 }
 
-/* What is not known is left out. */
+/* Drivers name some rate of a port that is down, as the least or the most that it can do: it moves nothing. */
+static bool has_rate(const struct port *port)
+{
+	return port->rate_mbps.known && (!port->state || strcmp(port->state, "DOWN") != 0);
+}
+
+/* What is not known is left out, but for the rate of a port that is down: its label stays in its place ("U": unknown).
+ */
 static void print_ports(FILE *stream, const struct host *host)
 {
 	list_each(device, &host->devices) {
@@ -49,7 +56,10 @@ static void print_ports(FILE *stream, const struct host *host)
 			}
 			if (port->rate_mbps.known) {
 				print_label_of_port(stream, device, port, "mbps");
-				fprintf(stream, "%" PRId64 ";;;0", port->rate_mbps.value);
+				if (has_rate(port))
+					fprintf(stream, "%" PRId64 ";;;0", port->rate_mbps.value);
+				else
+					fputc('U', stream);
 			}
 		}
 	}
@@ -184,13 +194,30 @@ static bool port_is_active(const struct port *port, double *out)
 static bool port_rate(const struct port *port, double *out)
 {
 	*out = (double)port->rate_mbps.value * 1e6;
-	return port->rate_mbps.known;
+	return has_rate(port);
 }
 
 static bool port_mtu(const struct port *port, double *out)
 {
 	*out = (double)port->active_mtu.value;
 	return port->active_mtu.known;
+}
+
+static void print_bond_members(FILE *stream, const struct host *host)
+{
+	print_head(stream, "rdmadiag_bond_member_active", "Does the member of the bond carry traffic.");
+	list_each(netdev, &host->netdevs) {
+		if (!netdev->bond)
+			continue;
+		list_each(member, &netdev->bond->members) {
+			if (member->active == FLAG_UNKNOWN)
+				continue;
+			fputs("rdmadiag_bond_member_active{", stream);
+			print_label(stream, "bond", netdev->name, false);
+			print_label(stream, "member", member->name, true);
+			fprintf(stream, "} %d\n", member->active == FLAG_YES);
+		}
+	}
 }
 
 static void print_metrics(FILE *stream, const struct host *host, const struct report *report)
@@ -215,8 +242,10 @@ static void print_metrics(FILE *stream, const struct host *host, const struct re
 	        counts.errors.value, counts.warnings.value, counts.infos.value);
 	print_findings(stream, report);
 	print_port_metric(stream, host, "rdmadiag_port_active", "Is the port in state ACTIVE.", port_is_active);
-	print_port_metric(stream, host, "rdmadiag_port_rate_bits_per_second", "Rate of the port.", port_rate);
+	print_port_metric(
+	        stream, host, "rdmadiag_port_rate_bits_per_second", "Rate of a port that is not down.", port_rate);
 	print_port_metric(stream, host, "rdmadiag_port_active_mtu_bytes", "Active path MTU of the port.", port_mtu);
+	print_bond_members(stream, host);
 }
 
 int prometheus_write(const char *path, const struct host *host, const struct report *report, struct error *error)

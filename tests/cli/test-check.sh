@@ -52,7 +52,7 @@ done
 status_is 1 "--nagios: warning" "$RDMADIAG" check --nagios --from "$arm"
 is "$(wc -l <<<"$output")" 1 "one line"
 like "$output" '^RDMA WARNING - .* \| errors=0;;0 warnings=[0-9]+;0 .*devices=2' "with performance data"
-like "$output" " 'mlx5_0/1_active'=0;;;0;1 'mlx5_0/1_mbps'=[0-9]+;;;0" "and those of each port"
+like "$output" " 'mlx5_0/1_active'=0;;;0;1 'mlx5_0/1_mbps'=U( |$)" "and those of each port, of which one that is down has no rate"
 status_is 3 "--nagios: unknown" "$RDMADIAG" check --nagios --from "$dir/none"
 like "$output" '^RDMA UNKNOWN - .*No such file' "says why on standard output"
 status_is 0 "--nagios: ok" "$RDMADIAG" check --nagios --severity error --from "$arm"
@@ -87,7 +87,10 @@ cd "$OLDPWD" || exit
 "$RDMADIAG" check --from "$arm" --prom "$dir/x.prom" >/dev/null
 like "$(cat "$dir/x.prom")" '^rdmadiag_findings\{id="port-down",severity="warning",subject="mlx5_0/1"\} 1$' "--prom: a finding"
 like "$(cat "$dir/x.prom")" '^rdmadiag_port_active\{device="mlx5_0",port="1"\} 0$' "--prom: a port"
+unlike "$(cat "$dir/x.prom")" '^rdmadiag_port_rate_bits_per_second\{device="mlx5_0"' "--prom: a port that is down has no rate"
 like "$(cat "$dir/x.prom")" "^rdmadiag_info\{version=\"$(cat "$here/../../VERSION")\"\} 1$" "--prom: the version"
+like "$("$RDMADIAG" check --from "$dir/t06-two-aggregators" --prom -)" '^rdmadiag_bond_member_active\{bond="bond0",member="[a-z0-9]+"\} 0$' \
+	"--prom: a member of a bond that carries nothing"
 age=$(($(date +%s) - $(sed -n 's/^rdmadiag_last_run_timestamp_seconds //p' "$dir/x.prom")))
 ok "--prom: when it was written" test "$age" -ge 0 -a "$age" -lt 600
 is "$(ls "$dir"/x.prom*)" "$dir/x.prom" "--prom: no temporary file is left"
