@@ -64,7 +64,7 @@ static bool document_lost;
 /* ---- messages ---- */
 
 /* What was typed, or stands in a file, may hold anything: a terminal gets none of its control characters. */
-static void vcomplain_of(const char *who, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void vcomplain_of(const char *who, const char *format, va_list args)
 {
 	autofree char *text = NULL;
 	if (vasprintf(&text, format, args) < 0)

@@ -298,7 +298,7 @@ void complete(struct completed *to, const struct probe_request *request, const s
 	complete_end(&to->evidence.local, SIDE_LOCAL, evidence);
 	complete_end(&to->evidence.remote, SIDE_REMOTE, evidence);
 	if (to->request.mode == MODE_UNKNOWN)
-		to->request.mode = mode_of(request, &to->evidence);
+		to->request.mode = (int)mode_of(request, &to->evidence);
 	if (to->evidence.same_port_loopback == FLAG_UNKNOWN && to->request.mode == MODE_LOOPBACK &&
 	        same_address(&evidence->local, &evidence->remote))
 		to->evidence.same_port_loopback = FLAG_YES;

@@ -41,7 +41,7 @@ void not_observed(struct judge *judge, const char *format, ...)
 }
 
 /* Sentences of the tables and parts of the rules alike: "look at …", without a full stop behind the only sentence. */
-static char *as_advice(struct judge *judge, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static char *as_advice(struct judge *judge, const char *format, va_list args)
 {
 	char *text = arena_vprintf(judge->arena, format, args);
 	size_t length = text ? strlen(text) : 0;

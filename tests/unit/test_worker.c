@@ -128,7 +128,8 @@ static int take_answer(void *data, struct verbs_call *call)
 static void reset(void *data)
 {
 	(void)data;
-	scene->answered = scene->under_way = 0;
+	scene->answered = 0;
+	scene->under_way = 0;
 	for (size_t i = 0; i < scene->count; i++)
 		scene->calls[i] = (struct verbs_call){ .device = scene->calls[i].device };
 }
