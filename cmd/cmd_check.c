@@ -18,6 +18,7 @@
 #include "render/monitor.h"
 #include "render/report_text.h"
 #include "run_command.h"
+#include "redacted.h"
 #include "source/collect.h"
 #include "source/verbs.h"
 
@@ -343,6 +344,8 @@ static int check(struct check_request *request, const struct common_options *com
 	seen.left_out = findings_select(&host->report, &request->filter);
 	bool alone = request->prom && !strcmp(request->prom, "-");
 	int status = alone ? status_of(&host->report) : print(request, common, host, &seen);
+	if (!alone && !request->nagios)
+		tell_redacted(origin, common);
 	if (request->prom && prometheus_write(request->prom, host, &host->report, &error)) {
 		complain("%s", error.text);
 		return request->nagios ? MONITOR_UNKNOWN : EXIT_NOTHING;

@@ -12,6 +12,7 @@
 #include "render/gid_text.h"
 #include "render/json.h"
 #include "source/collect.h"
+#include "redacted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -309,6 +310,8 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 		error_set(&error, result, "GID tables");
 		return print_nothing(common, &error);
 	}
+	if (!collected)
+		tell_redacted(origin, common);
 	int status = status_of(request, collected, &look);
 	bool told = !common->json && look.document->to; /* as the answer */
 	if (status == EXIT_NOTHING && !collected && !told)

@@ -3,6 +3,7 @@
 #include "check/topo.h"
 #include "cmd.h"
 #include "gid/elsewhere.h"
+#include "redacted.h"
 #include "render/topo_matrix.h"
 #include "render/topo_svg.h"
 #include "render/topo_text.h"
@@ -135,6 +136,8 @@ static int show(const struct common_options *common, const struct collect_option
 		error_set(&error, printed, "printing the document");
 		return print_nothing(common, NULL, &error);
 	}
+	if (!drawing_only)
+		tell_redacted(origin, common);
 	if (result == -EINTR)
 		complain("interrupted: what was known by then is shown");
 	return result == -EINTR ? EXIT_INTERRUPTED : drawn ? EXIT_NOTHING : EXIT_DONE;

@@ -62,7 +62,7 @@ static RECORD(gid_rejection_record, gid_rejection, gid_rejection_fields);
 static const struct field gid_choice_fields[] = {
 	FIELD(TEXT, struct gid_choice, device, "RDMA device"),
 	FIELD(NUMBER, struct gid_choice, port, "port number"),
-	FIELD(TEXT, struct gid_choice, consumer, "whose rule"),
+	FIELD(TEXT, struct gid_choice, consumer, "whose rule: rdmadiag, nccl, ucx, perftest, mooncake or rdma_cm"),
 	FIELD(NUMBER, struct gid_choice, index, "the index it takes, null: none"),
 	FIELD(TEXT, struct gid_choice, reason, "why"),
 	FIELD_OF(RECORDS, struct gid_choice, rejected, gid_rejection_record, "the others"),

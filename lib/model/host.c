@@ -129,7 +129,8 @@ static RECORD(pci_function_record, pci_function, pci_function_fields);
 static const struct field bond_member_fields[] = {
 	FIELD(TEXT, struct bond_member, name, "netdev"),
 	FIELD(FLAG, struct bond_member, active, "carries traffic now"),
-	FIELD(TEXT, struct bond_member, mii_status, "link state as the bond sees it"),
+	FIELD(TEXT, struct bond_member, mii_status,
+	        "link state as the bond sees it: up, going down, down or going back"),
 	FIELD(NUMBER, struct bond_member, aggregator_id, "802.3ad aggregator"),
 	FIELD(FLAG, struct bond_member, in_sync, "802.3ad: partner in sync, collecting and distributing"),
 	FIELD(TEXT, struct bond_member, partner_mac, "802.3ad: system MAC of the bond's LACP partner"),
@@ -143,8 +144,12 @@ static const struct field bond_member_fields[] = {
 static RECORD(bond_member_record, bond_member, bond_member_fields);
 
 static const struct field bond_fields[] = {
-	FIELD(TEXT, struct bond, mode, "bonding mode in the kernel's words"),
-	FIELD(TEXT, struct bond, xmit_hash_policy, "transmit hash policy in the kernel's words"),
+	FIELD(TEXT, struct bond, mode,
+	        "bonding mode in the kernel's words: balance-rr, active-backup, balance-xor, broadcast, 802.3ad, "
+	        "balance-tlb or balance-alb"),
+	FIELD(TEXT, struct bond, xmit_hash_policy,
+	        "transmit hash policy in the kernel's words: layer2, layer3+4, layer2+3, encap2+3, encap3+4 or "
+	        "vlan+srcmac; null where the mode has none"),
 	FIELD(TEXT, struct bond, active_member, "active member of modes that have one"),
 	FIELD_OF(RECORDS, struct bond, members, bond_member_record, "members"),
 };

@@ -24,9 +24,10 @@ static const struct field relation_fields[] = {
 	        .offset = offsetof(struct matrix_relation, word),
 	        .names = relation_words,
 	        .names_count = WORD_COUNT,
-	        .help = "PIX one PCI switch, PXB several, PHB one host bridge, NODE one NUMA node, SYS different "
-	                "nodes; "
-	                "null where a node is unknown" },
+	        .help = "PIX below one PCI switch or root port, PXB several switches below one root port, PHB "
+	                "different "
+	                "root ports of one host bridge, NODE different host bridges of one NUMA node, SYS different "
+	                "nodes; null where a node is unknown; X, the device itself, is never told here" },
 };
 static RECORD(relation_record, matrix_relation, relation_fields);
 

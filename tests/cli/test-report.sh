@@ -134,6 +134,15 @@ done
 
 # ---- a redacted report of a report, and a node without devices
 status_is 0 "a report can be redacted later" "$RDMADIAG" report --from a.tar.gz --redact -o e.tar.gz
+for command in topo gid check "topo --matrix" "gid --explain"; do
+	# word splitting is wanted
+	# shellcheck disable=SC2086
+	like "$("$RDMADIAG" $command --from e.tar.gz)" "^This report is redacted: .* are pseudonyms\.$" "$command: that names are pseudonyms is told"
+	# shellcheck disable=SC2086
+	unlike "$("$RDMADIAG" $command --from a.tar.gz)" "pseudonyms" "$command: not of one with the names as they are"
+done
+is "$("$RDMADIAG" check -j --from e.tar.gz | tail -c 2)" "}" "a document stays one"
+unlike "$("$RDMADIAG" check --nagios --from e.tar.gz)" "pseudonyms" "nor is it told to monitoring"
 is "$("$RDMADIAG" check -j --from e.tar.gz | grep -o '"id":"[^"]*"' | sort)" \
 	"$("$RDMADIAG" check -j --from machine | grep -o '"id":"[^"]*"' | sort)" "with the same findings"
 mkdir -p "$dir/none/sys/class" "$dir/none/proc"
