@@ -113,7 +113,9 @@ void tell_progress(struct judge *judge, const struct operation *operation)
 		operation->landed == FLAG_NO && operation->payload_verified != FLAG_NO
 		        ? "the target looked into its memory, and nothing of it is there"
 		        : NULL,
-		operation->cqe_arrived_ns.known ? "its completion is in the completion queue" : NULL,
+		operation->cqe_arrived_ns.known && !operation->cqe_consumed_ns.known
+		        ? "its completion is in the completion queue"
+		        : NULL,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
 		if (facts[i])
