@@ -87,4 +87,6 @@ is "$wrong" "" "everything that --list offers"
 here=$(dirname "$(readlink -f "$0")")
 ok "rdmadiag-findings(7) is what the table says" cmp <("$here/../../tools/findings-manual" "$RDMADIAG") "$here/../../man/rdmadiag-findings.7"
 status_is 2 "--list goes alone" "$RDMADIAG" explain --list wc:12
+like "$("$RDMADIAG" explain finding:netem-on-roce-netdev)" "tc -s qdisc show" "where to look at netem is told"
+like "$("$RDMADIAG" explain finding:roce-port-filtered)" "nft -a list ruleset" "and at packet filters"
 done_testing
