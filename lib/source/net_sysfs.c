@@ -183,6 +183,8 @@ static void number_stack(const struct host *host, struct netdev *netdev)
 		netdev->bond_facts->active_ifindex = num(active);
 }
 
+enum { LAST_VLAN = 4094 }; /* IEEE 802.1Q; scanf(3) takes a sign, too */
+
 /* "eth2.10  VID: 10	 REORDER_HDR: 1  dev->priv_flags: 1021" (vlandev_seq_show() in net/8021q/vlanproc.c). */
 static int read_vlan(struct origin *origin, struct netdev *netdev)
 {
@@ -193,7 +195,7 @@ static int read_vlan(struct origin *origin, struct netdev *netdev)
 	if (length < 0)
 		return (int)length;
 	const char *at = strstr(text, " VID: ");
-	if (!at || sscanf(at, " VID: %u", &id) != 1)
+	if (!at || sscanf(at, " VID: %u", &id) != 1 || id > LAST_VLAN)
 		return -EINVAL;
 	netdev->vlan_id = num(id);
 	return 0;
@@ -225,7 +227,7 @@ static void read_vlans(struct origin *origin, struct host *host)
 	for (char *save = NULL, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		struct netdev *netdev =
 		        sscanf(line, "%15s | %u", name, &id) == 2 ? host_netdev_by_name(host, name) : NULL;
-		if (netdev)
+		if (netdev && id <= LAST_VLAN)
 			netdev->vlan_id = num(id);
 	}
 }

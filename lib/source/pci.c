@@ -194,7 +194,9 @@ struct num pci_aer_total(const char *text)
 {
 	const char *line = strstr(text, "TOTAL_ERR_");
 	unsigned long long value;
-	return line && sscanf(line, "%*s %llu", &value) == 1 ? num((int64_t)value) : (struct num){ 0 };
+	/* scanf(3) takes a sign. */
+	bool fits = line && sscanf(line, "%*s %llu", &value) == 1 && value <= INT64_MAX;
+	return fits ? num((int64_t)value) : (struct num){ 0 };
 }
 
 /* ---- hops ---- */

@@ -188,6 +188,8 @@ static void aer_totals(void **state)
 	assert_int_equal(pci_aer_total("RxErr 2\nBadTLP 1\nTOTAL_ERR_COR 3\n").value, 3);
 	assert_false(pci_aer_total("RxErr 2\n").known);
 	assert_false(pci_aer_total("").known);
+	assert_false(pci_aer_total("TOTAL_ERR_COR -2\n").known);
+	assert_false(pci_aer_total("TOTAL_ERR_COR 18446744073709551615\n").known);
 }
 
 /* ---- links in words ---- */
