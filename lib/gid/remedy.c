@@ -16,7 +16,11 @@ struct look {
 	struct gid_document *document;
 	const struct gid_consumer *consumers;
 	uint32_t count;    /* of consumers */
+	bool unread;       /* there are ports of devices whose tables were not read */
 	uint32_t consumer; /* that is looked at */
+	/* Of that consumer, asked once for all tables: */
+	const char *unset; /* variable that was tried without; NULL: none yet */
+	bool better_unset;
 };
 
 static struct gid_choice *choice_of(const struct look *look, uint32_t table, uint32_t consumer)
@@ -79,8 +83,7 @@ static bool others_unread(const struct look *look)
 	return ports > read;
 }
 
-/* Does it take good entries on all its ports once the variable is not set, as far as there are any? */
-static bool is_better_unset(const struct look *look, const char *variable)
+static bool finds_good_ones_without(const struct look *look, const char *variable)
 {
 	struct gid_environment environment = *look->environment;
 	environment.without = variable;
@@ -96,14 +99,24 @@ static bool is_better_unset(const struct look *look, const char *variable)
 	return true;
 }
 
-static const char *find_remedy(const struct look *look, uint32_t table)
+/* Does it take good entries on all its ports once the variable is not set, as far as there are any? */
+static bool is_better_unset(struct look *look, const char *variable)
+{
+	if (!look->unset || strcmp(look->unset, variable) != 0) {
+		look->unset = variable;
+		look->better_unset = finds_good_ones_without(look, variable);
+	}
+	return look->better_unset;
+}
+
+static const char *find_remedy(struct look *look, uint32_t table)
 {
 	struct arena *arena = look->host->arena;
 	const struct gid_consumer *consumer = &look->consumers[look->consumer];
 	struct gid_choice *choice = choice_of(look, table, look->consumer);
 	int64_t index = advised(look, table).value;
 	uint32_t other = consumer->for_all_ports ? other_advice(look, table) : UINT32_MAX;
-	bool unread = consumer->for_all_ports && others_unread(look);
+	bool unread = consumer->for_all_ports && look->unread;
 	const char *unset = choice->set_by && (other != UINT32_MAX || unread) && is_better_unset(look, choice->set_by)
 	                            ? choice->set_by
 	                            : NULL;
@@ -125,7 +138,7 @@ static const char *find_remedy(const struct look *look, uint32_t table)
 	                         consumer->setting, why);
 }
 
-static int tell(const struct look *look, uint32_t table)
+static int tell(struct look *look, uint32_t table)
 {
 	struct gid_port port = port_of(look, table);
 	struct gid_choice *choice = choice_of(look, table, look->consumer);
@@ -145,8 +158,11 @@ static int tell(const struct look *look, uint32_t table)
 int gid_tell_remedies(struct host *host, const struct gid_environment *environment, struct gid_document *document,
         const struct gid_consumer *consumers, uint32_t count)
 {
-	struct look look = { host, environment, document, consumers, count, 0 };
-	for (; look.consumer < count; look.consumer++)
+	struct look look = {
+		.host = host, .environment = environment, .document = document, .consumers = consumers, .count = count
+	};
+	look.unread = others_unread(&look);
+	for (; look.consumer < count; look.consumer++, look.unset = NULL)
 		for (uint32_t i = 0; i < document->tables.count; i++)
 			if (tell(&look, i))
 				return -ENOMEM;
