@@ -88,7 +88,7 @@ ok "standard output is whole and holds nothing else" cmp -s "$work/stdout" <(seq
 is "$(cat "$work/stderr")" complaint "standard error is kept apart"
 
 # ---- ends that are not the script's
-status_is 124 "the deadline" "$run" -t one -T 2 -c 'echo before; sleep 1000'
+status_is 124 "the deadline" "$run" -t one -T 6 -c 'echo before; sleep 1000'
 is "$output" before "what came before it is shown"
 like "$errors" "no end after 2 s" "the reason is given"
 like "$errors" '^\| init: running the script' "and the console log"
