@@ -86,6 +86,8 @@ struct supervisor {
 	size_t late_lane;
 	uint64_t started_ns;
 	uint64_t busy_ns; /* since then every lane of several has a call under way; 0: not so */
+	/* Of the worker, when it was last looked at whether it runs at all. */
+	uint64_t looked_ns, processor_ns;
 };
 
 __attribute__((noreturn)) static void work(const struct supervisor *supervisor, pid_t parent)
@@ -154,12 +156,28 @@ static int64_t time_left_ms(struct supervisor *supervisor, enum ending *ending)
 		*ending = STUCK;
 	}
 	/* Neither goes on: one may wait for what the other holds. They are made one after the other then. */
-	int64_t both = left_ns(supervisor->busy_ns, supervisor->call_ms / 4, now);
+	uint64_t since = supervisor->busy_ns && supervisor->looked_ns > supervisor->busy_ns ? supervisor->looked_ns
+	                                                                                    : supervisor->busy_ns;
+	int64_t both = left_ns(since, supervisor->call_ms / 4, now);
 	if (supervisor->lanes > 1 && both < left) {
 		left = both;
 		*ending = STALLED;
 	}
 	return left <= 0 ? 0 : left / NS_IN_MS + 1;
+}
+
+/* Has the worker used a processor since it was last asked? Calls that block do not. */
+static bool has_run(struct supervisor *supervisor, pid_t pid)
+{
+	clockid_t clock;
+	struct timespec time;
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+		return false;
+	uint64_t used = (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+	bool ran = used != supervisor->processor_ns;
+	supervisor->processor_ns = used;
+	supervisor->looked_ns = clock_ns();
+	return ran;
 }
 
 static bool has_exited(pid_t pid)
@@ -173,6 +191,8 @@ static enum ending wait_for(struct supervisor *supervisor, pid_t pid, int pipe_e
 	for (;;) {
 		enum ending ending;
 		int64_t left = time_left_ms(supervisor, &ending);
+		if (!left && ending == STALLED && has_run(supervisor, pid))
+			continue;
 		if (!left)
 			return ending;
 		struct pollfd ready = { .fd = pipe_end, .events = POLLIN };
@@ -276,6 +296,7 @@ static int run_worker(struct supervisor *supervisor, struct error *error, bool *
 	if (pipe2(ends, O_CLOEXEC))
 		return error_set(error, -errno, "starting the collecting process");
 	*supervisor->shared = (struct shared){ 0 };
+	supervisor->looked_ns = supervisor->processor_ns = 0;
 	if (supervisor->job->reset)
 		supervisor->job->reset(supervisor->job->data);
 	supervisor->result->workers++;
