@@ -90,7 +90,7 @@ is "$(cat "$work/stderr")" complaint "standard error is kept apart"
 # ---- ends that are not the script's
 status_is 124 "the deadline" "$run" -t one -T 6 -c 'echo before; sleep 1000'
 is "$output" before "what came before it is shown"
-like "$errors" "no end after 2 s" "the reason is given"
+like "$errors" "no end after 6 s" "the reason is given"
 like "$errors" '^\| init: running the script' "and the console log"
 status_is 126 "a machine that dies" "$run" -t one -c 'echo c >/proc/sysrq-trigger'
 like "$errors" "Kernel panic" "the console log shows why"
