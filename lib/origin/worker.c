@@ -85,6 +85,7 @@ struct supervisor {
 	/* The call that will be too late first, as it was last seen. */
 	size_t late_lane;
 	uint64_t started_ns;
+	size_t under_way; /* calls at that moment */
 	uint64_t busy_ns; /* since then every lane of several has a call under way; 0: not so */
 	/* Of the worker, when it was last looked at whether it runs at all. */
 	uint64_t looked_ns, processor_ns;
@@ -118,23 +119,25 @@ static uint64_t started_ns(const struct supervisor *supervisor, size_t lane)
 	return __atomic_load_n(&supervisor->shared->lanes[lane].started_ns, __ATOMIC_ACQUIRE);
 }
 
-/* Finds the call that is under way for the longest time, and since when every lane has one. */
+/* Counts the calls under way, finds the one that is for the longest time, and since when every lane has one. */
 static void see_calls(struct supervisor *supervisor)
 {
-	bool all = true;
-	supervisor->started_ns = supervisor->busy_ns = 0;
+	uint64_t latest = 0;
+	supervisor->started_ns = 0;
+	supervisor->under_way = 0;
 	for (size_t lane = 0; lane < supervisor->lanes; lane++) {
 		uint64_t started = started_ns(supervisor, lane);
-		all &= started != 0;
-		if (started > supervisor->busy_ns)
-			supervisor->busy_ns = started;
-		if (!started || (supervisor->started_ns && started >= supervisor->started_ns))
+		if (!started)
+			continue;
+		supervisor->under_way++;
+		latest = started > latest ? started : latest;
+		if (supervisor->started_ns && started >= supervisor->started_ns)
 			continue;
 		supervisor->started_ns = started;
 		supervisor->late_lane = lane;
 	}
-	if (!all || supervisor->lanes == 1)
-		supervisor->busy_ns = 0;
+	bool all = supervisor->lanes > 1 && supervisor->under_way == supervisor->lanes;
+	supervisor->busy_ns = all ? latest : 0;
 }
 
 /* What is left of `allowed_ms` that began at `since_ns`; all of it where nothing began (0). */
@@ -228,14 +231,6 @@ static int note_loss(struct supervisor *supervisor, size_t lane, unsigned int wa
 	return 0;
 }
 
-static size_t calls_under_way(const struct supervisor *supervisor)
-{
-	size_t count = 0;
-	for (size_t lane = 0; lane < supervisor->lanes; lane++)
-		count += started_ns(supervisor, lane) != 0;
-	return count;
-}
-
 /* The worker's end of the pipe closed, so it ends or has ended. */
 static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, bool *again)
 {
@@ -249,12 +244,11 @@ static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, b
 		return shared->result;
 	}
 	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	size_t under_way = calls_under_way(supervisor);
 	see_calls(supervisor);
-	if (!under_way)
+	if (!supervisor->under_way)
 		return error_say(error, -ECHILD, "the collecting process ended by itself (signal %d)", signal);
 	*again = true;
-	if (under_way == 1)
+	if (supervisor->under_way == 1)
 		return note_loss(supervisor, supervisor->late_lane, 0, signal);
 	supervisor->lanes = 1; /* which of them it was shows when they are made one after the other */
 	return 0;
