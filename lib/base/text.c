@@ -57,6 +57,22 @@ int text_join_until(char *out, size_t size, ...)
 	return result;
 }
 
+int text_vappend(char *text, size_t size, const char *format, va_list args)
+{
+	size_t used = strlen(text), room = size - used;
+	int length = vsnprintf(text + used, room, format, args);
+	return length < 0 || (size_t)length >= room ? -ENAMETOOLONG : 0;
+}
+
+int text_append(char *text, size_t size, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int result = text_vappend(text, size, format, args);
+	va_end(args);
+	return result;
+}
+
 const char *text_number(uint64_t number, char out[static NUMBER_TEXT_SIZE])
 {
 	char digits[NUMBER_TEXT_SIZE], *at = digits + sizeof(digits) - 1;

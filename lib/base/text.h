@@ -3,6 +3,7 @@
 #ifndef RDMADIAG_BASE_TEXT_H
 #define RDMADIAG_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,6 +67,10 @@ int pci_address_compare(const char *a, const char *b);
  */
 #define text_join(out, size, ...) text_join_until((out), (size), __VA_ARGS__, (const char *)NULL)
 __attribute__((sentinel)) int text_join_until(char *out, size_t size, ...); /* up to a NULL */
+/* Appends to the text that is in `text` already, as much as fits into `size` bytes; 0, or -ENAMETOOLONG when cut off.
+ */
+__attribute__((format(printf, 3, 4))) int text_append(char *text, size_t size, const char *format, ...);
+__attribute__((format(printf, 3, 0))) int text_vappend(char *text, size_t size, const char *format, va_list args);
 /* Decimal digits, for text_join(); returns `out`. */
 enum { NUMBER_TEXT_SIZE = 21 };
 const char *text_number(uint64_t number, char out[static NUMBER_TEXT_SIZE]);

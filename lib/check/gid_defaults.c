@@ -8,8 +8,6 @@
 #include "check/gid.h"
 #include "gid/choose.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum trouble { TROUBLE_NONE, TROUBLE_FOREIGN, TROUBLE_STALE, TROUBLE_EMPTY, TROUBLE_UNUSED, TROUBLE_COUNT };
@@ -47,22 +45,13 @@ struct statement {
 	bool without_remedy;
 };
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
-
 static void state(struct statement *statement, const struct gid_choice *choice, enum trouble trouble)
 {
-	append(statement->text, sizeof(statement->text), "%s%s by itself %s", *statement->text ? ", " : "",
+	text_append(statement->text, sizeof(statement->text), "%s%s by itself %s", *statement->text ? ", " : "",
 	        choice->consumer, said[trouble]);
 	statement->without_remedy |= choice->without_remedy;
 	if (!choice->without_remedy)
-		append(statement->remedies, sizeof(statement->remedies), "%s%s", *statement->remedies ? "; " : "",
+		text_append(statement->remedies, sizeof(statement->remedies), "%s%s", *statement->remedies ? "; " : "",
 		        choice->remedy);
 }
 
@@ -81,7 +70,7 @@ static void check_port(struct report *report, struct gid_choices choices, const 
 		if (trouble_of(port, choice))
 			report_evidence(report, finding, "choice", choice->consumer, "%s", choice->reason);
 	if (statement.without_remedy)
-		append(statement.remedies, sizeof(statement.remedies),
+		text_append(statement.remedies, sizeof(statement.remedies),
 		        "%sports need different indexes, see rdmadiag gid --explain", *statement.remedies ? "; " : "");
 	report_advice(finding, check_sentence(report, statement.remedies));
 }

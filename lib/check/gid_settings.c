@@ -9,19 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SUBJECT_SIZE = 96, CONSUMERS_SIZE = 64 };
+enum { CONSUMERS_SIZE = 64 };
 
 /* "nccl" or "nccl and mooncake": all that go by the same variable. */
 static void consumers_of(struct gid_choices choices, const char *variable, char text[static CONSUMERS_SIZE])
 {
-	size_t used = 0;
 	text[0] = '\0';
 	list_each(choice, &choices)
-		if (choice->set_by && !strcmp(choice->set_by, variable) && used < CONSUMERS_SIZE - 1) {
-			int length = snprintf(
-			        text + used, CONSUMERS_SIZE - used, "%s%s", used ? " and " : "", choice->consumer);
-			used += length > 0 ? (size_t)length : 0;
-		}
+		if (choice->set_by && !strcmp(choice->set_by, variable))
+			(void)text_append(text, CONSUMERS_SIZE, "%s%s", *text ? " and " : "", choice->consumer);
 }
 
 /* Why the index that is set is a bad one, where a better one is known or none can be worse; NULL: it is not. */
@@ -48,7 +44,6 @@ static bool is_first(struct gid_choices choices, const struct gid_choice *choice
 /* All of a port in one finding. */
 struct statement {
 	char text[256];
-	size_t used;
 	const struct gid_choice *choice; /* of the first trouble */
 	bool better;                     /* is what is advised */
 	char remedies[512];              /* of all that go by a variable, each told once */
@@ -56,11 +51,10 @@ struct statement {
 
 static void add_remedy(struct statement *statement, const struct gid_choice *choice)
 {
-	size_t used = strlen(statement->remedies), room = sizeof(statement->remedies) - used;
+	size_t used = strlen(statement->remedies);
 	if (!choice->remedy || strstr(statement->remedies, choice->remedy))
 		return;
-	int length = snprintf(statement->remedies + used, room, "%s%s", used ? "; " : "", choice->remedy);
-	if (length < 0 || (size_t)length >= room)
+	if (text_append(statement->remedies, sizeof(statement->remedies), "%s%s", used ? "; " : "", choice->remedy))
 		statement->remedies[used] = '\0';
 }
 
@@ -69,10 +63,8 @@ static void state(
 {
 	char consumers[CONSUMERS_SIZE];
 	consumers_of(choices, choice->set_by, consumers);
-	size_t room = sizeof(statement->text) - statement->used;
-	int length = snprintf(statement->text + statement->used, room, "%s%s=%" PRId64 " (%s): %s",
-	        statement->used ? ", " : "", choice->set_by, choice->set_index.value, consumers, trouble);
-	statement->used += length > 0 && (size_t)length < room ? (size_t)length : 0;
+	(void)text_append(statement->text, sizeof(statement->text), "%s%s=%" PRId64 " (%s): %s",
+	        *statement->text ? ", " : "", choice->set_by, choice->set_index.value, consumers, trouble);
 	statement->choice = statement->choice ? statement->choice : choice;
 }
 
@@ -93,8 +85,8 @@ static void check_table(struct report *report, struct gid_choices choices, const
 	}
 	if (!statement.choice)
 		return;
-	char subject[SUBJECT_SIZE], advised[48] = "";
-	snprintf(subject, sizeof(subject), "%s/%" PRId64, port->table->device, port->table->port.value);
+	char subject[PORT_LABEL_SIZE], advised[48] = "";
+	port_label(port->table->device, port->table->port, subject);
 	if (statement.better)
 		snprintf(advised, sizeof(advised), "; %" PRId64 " is advised", advice->index.value);
 	struct finding *finding = check_add(report, "gid-index-setting", subject, "%s%s", statement.text, advised);

@@ -20,12 +20,11 @@ struct found_bond {
 __attribute__((format(printf, 2, 3))) static void append(char text[static TEXT_SIZE], const char *format, ...)
 {
 	static const char more[] = "…";
-	size_t used = strlen(text), room = TEXT_SIZE - used;
 	va_list args;
 	va_start(args, format);
-	int length = vsnprintf(text + used, room, format, args);
+	int cut_off = text_vappend(text, TEXT_SIZE, format, args);
 	va_end(args);
-	if (length < 0 || (size_t)length >= room)
+	if (cut_off)
 		memcpy(text + TEXT_SIZE - sizeof(more), more, sizeof(more));
 }
 

@@ -129,10 +129,15 @@ static int live_access(struct origin *origin, const char *path)
 	return access(name, R_OK | W_OK) ? -errno : 0;
 }
 
-static int live_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count)
+static struct nl_socket *socket_of(struct origin *origin, int protocol)
 {
 	size_t which = protocol == NETLINK_RDMA ? 0 : protocol == NETLINK_ROUTE ? 1 : 2;
-	return nl_exchange(&live(origin)->sockets[which], protocol, requests, count);
+	return &live(origin)->sockets[which];
+}
+
+static int live_netlink(struct origin *origin, int protocol, struct nl_request *requests, size_t count)
+{
+	return nl_exchange(socket_of(origin, protocol), protocol, requests, count);
 }
 
 static int live_mad(struct origin *origin, struct mad_request *request)
@@ -160,8 +165,7 @@ static int live_packages(struct origin *origin, struct arena *arena, struct pack
 
 static int live_filters(struct origin *origin, struct arena *arena, struct filter_answer *answer, struct error *error)
 {
-	(void)origin;
-	int result = qdisc_read(arena, answer, error); /* which anybody may */
+	int result = qdisc_read(socket_of(origin, NETLINK_ROUTE), arena, answer, error); /* which anybody may */
 	return result ? result : nft_read_drops(arena, answer, error);
 }
 

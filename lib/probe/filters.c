@@ -139,10 +139,11 @@ static int look_at_nftables(struct filter_text *out)
 static int look_at_qdiscs(const char *netdev, struct filter_text *out)
 {
 	unsigned int ifindex = if_nametoindex(netdev);
+	autocall(nl_socket_close) struct nl_socket socket = NL_SOCKET_CLOSED;
 	struct nl_request request;
 	if (!ifindex)
 		return 0;
-	int result = qdisc_dump(&request);
+	int result = qdisc_dump(&socket, &request);
 	result = result ? result : filters_parse_qdiscs(request.reply, request.length, (int)ifindex, netdev, out);
 	nl_requests_free(&request, 1);
 	return result;

@@ -11,7 +11,6 @@
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,15 +114,6 @@ int qdisc_parse(const struct nlmsghdr *message, struct qdisc *qdisc)
 	return 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void append(char text[static QDISC_TEXT_SIZE], const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text + used, QDISC_TEXT_SIZE - used, format, args);
-	va_end(args);
-}
-
 void qdisc_describe(const struct qdisc *qdisc, const char *netdev, char text[static QDISC_TEXT_SIZE])
 {
 	const struct {
@@ -136,29 +126,28 @@ void qdisc_describe(const struct qdisc *qdisc, const char *netdev, char text[sta
 	snprintf(text, QDISC_TEXT_SIZE, is_netem(qdisc) ? "%.16s on %.48s" : "queueing discipline %.16s on %.48s",
 	        qdisc->kind, netdev);
 	if (qdisc->delay_ns > 0)
-		append(text, "%sdelay %s", next, format_duration(qdisc->delay_ns, delay));
+		text_append(text, QDISC_TEXT_SIZE, "%sdelay %s", next, format_duration(qdisc->delay_ns, delay));
 	next = qdisc->delay_ns > 0 ? ", " : next;
 	if (qdisc->loss_model)
-		append(text, "%sloss by a model", next);
+		text_append(text, QDISC_TEXT_SIZE, "%sloss by a model", next);
 	next = qdisc->loss_model ? ", " : next;
 	for (size_t i = 0; i < ARRAY_SIZE(shares); i++)
 		if (shares[i].percent > 0) {
-			append(text, "%s%s %.3g %%", next, shares[i].name, shares[i].percent);
+			text_append(text, QDISC_TEXT_SIZE, "%s%s %.3g %%", next, shares[i].name, shares[i].percent);
 			next = ", ";
 		}
 }
 
 /* ---- asking ---- */
 
-int qdisc_dump(struct nl_request *request)
+int qdisc_dump(struct nl_socket *socket, struct nl_request *request)
 {
-	autocall(nl_socket_close) struct nl_socket socket = NL_SOCKET_CLOSED;
 	_Alignas(struct nlmsghdr) char buffer[64];
 	*request = (struct nl_request){ .name = "qdisc", .message = mnl_nlmsg_put_header(buffer) };
 	request->message->nlmsg_type = RTM_GETQDISC;
 	request->message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	mnl_nlmsg_put_extra_header(request->message, sizeof(struct tcmsg));
-	int result = nl_exchange(&socket, NETLINK_ROUTE, request, 1);
+	int result = nl_exchange(socket, NETLINK_ROUTE, request, 1);
 	request->message = NULL;
 	return result ? result : request->error;
 }
@@ -186,11 +175,11 @@ static int take(const struct nlmsghdr *message, void *data)
 	return kept->netdev && kept->text ? 0 : -ENOMEM;
 }
 
-int qdisc_read(struct arena *arena, struct filter_answer *answer, struct error *error)
+int qdisc_read(struct nl_socket *socket, struct arena *arena, struct filter_answer *answer, struct error *error)
 {
 	struct disciplines disciplines = { arena, answer };
 	struct nl_request request;
-	int result = qdisc_dump(&request);
+	int result = qdisc_dump(socket, &request);
 	result = result ? result : nl_each_message(request.reply, request.length, take, &disciplines);
 	nl_requests_free(&request, 1);
 	return result ? error_set(error, result, "queueing disciplines") : 0;

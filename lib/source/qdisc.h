@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "model/health.h"
-#include "origin/origin.h"
+#include "origin/netlink.h"
 
 #include <libmnl/libmnl.h>
 
@@ -29,9 +29,10 @@ bool qdisc_is_plain(const struct qdisc *qdisc);
 /* "netem on eth0: delay 60.0 ms, loss 5 %", "queueing discipline tbf on eth0" */
 void qdisc_describe(const struct qdisc *qdisc, const char *netdev, char text[static QDISC_TEXT_SIZE]);
 
-/* Dump of those of all netdevs, to be freed with nl_requests_free(). 0 or negative errno. */
-int qdisc_dump(struct nl_request *request);
+/* Dump of those of all netdevs on a socket of NETLINK_ROUTE, which is opened where it is not, to be freed with
+ * nl_requests_free(). 0 or negative errno. */
+int qdisc_dump(struct nl_socket *socket, struct nl_request *request);
 /* Adds those of kind netem. 0 or negative errno with `error`. */
-int qdisc_read(struct arena *arena, struct filter_answer *answer, struct error *error);
+int qdisc_read(struct nl_socket *socket, struct arena *arena, struct filter_answer *answer, struct error *error);
 
 #endif

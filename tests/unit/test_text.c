@@ -163,9 +163,27 @@ static void a_word_that_is_near_is_meant(void **state)
 	assert_string_equal(meant("a-very-long-word-that-nobody-can-have-meant-to-type"), "");
 }
 
+static void texts_are_appended_as_far_as_they_fit(void **state)
+{
+	(void)state;
+	char text[10] = "";
+	assert_int_equal(text_append(text, sizeof(text), "%s", "nccl"), 0);
+	assert_int_equal(text_append(text, sizeof(text), ", %d", 7), 0);
+	assert_string_equal(text, "nccl, 7");
+	assert_int_equal(text_append(text, sizeof(text), "%s", "ab"), 0);
+	assert_string_equal(text, "nccl, 7ab"); /* to the last byte */
+	assert_int_equal(text_append(text, sizeof(text), "%s", ""), 0);
+	assert_int_equal(text_append(text, sizeof(text), "%s", "c"), -ENAMETOOLONG);
+	assert_string_equal(text, "nccl, 7ab");
+	text[6] = '\0';
+	assert_int_equal(text_append(text, sizeof(text), "%s", "12345"), -ENAMETOOLONG);
+	assert_string_equal(text, "nccl, 123");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_appended_as_far_as_they_fit),
 		cmocka_unit_test(numbers_fill_the_text),
 		cmocka_unit_test(names_sort_by_the_value_of_their_digits),
 		cmocka_unit_test(guids_have_four_groups),
