@@ -409,6 +409,15 @@ struct port *device_port(const struct rdma_device *device, int64_t number)
 	return NULL;
 }
 
+bool device_reaches(const struct rdma_device *device, const char *name)
+{
+	list_each(port, &device->ports)
+		list_each(netdev, &port->netdevs)
+			if (!strcmp(netdev->name, name))
+				return true;
+	return false;
+}
+
 const char *port_label(const char *device, struct num number, char out[static PORT_LABEL_SIZE])
 {
 	char digits[NUMBER_TEXT_SIZE];

@@ -412,6 +412,8 @@ struct rdma_device *host_device_numbered(const struct host *host, int64_t netlin
 struct pci_function *host_function(const struct host *host, const char *address);
 struct pci_hop *host_hop(const struct host *host, const char *address);
 struct port *device_port(const struct rdma_device *device, int64_t number);
+/* Does a netdev of that name carry traffic of one of its ports, or stand on one that does? After join_host(). */
+bool device_reaches(const struct rdma_device *device, const char *netdev);
 /* "mlx5_0/1", what the kernel's longest name (IB_DEVICE_NAME_MAX) has room in; returns `out`. */
 enum { PORT_LABEL_SIZE = 64 + 1 + NUMBER_TEXT_SIZE };
 const char *port_label(const char *device, struct num number, char out[static PORT_LABEL_SIZE]);

@@ -76,15 +76,6 @@ struct rdma_device *collect_find_device(const struct host *host, const char *nam
 	return related;
 }
 
-static bool reaches(const struct rdma_device *device, const char *name)
-{
-	list_each(port, &device->ports)
-		list_each(netdev, &port->netdevs)
-			if (!strcmp(netdev->name, name))
-				return true;
-	return false;
-}
-
 int collect_unknown_port(
         const struct rdma_device *device, const char *name, int64_t port, int code, struct error *error)
 {
@@ -107,7 +98,7 @@ int collect_find_devices(const struct host *host, const char *name, struct devic
 	int result = 0;
 	name = netdev_name(host, name);
 	for (uint32_t i = 0; !result && i < host->devices.count; i++)
-		if (reaches(host->devices.items[i], name))
+		if (device_reaches(host->devices.items[i], name))
 			result = list_add_existing(host->arena, found, host->devices.items[i]);
 	return result;
 }

@@ -18,15 +18,6 @@ static bool concerns_path(const struct pci_function *function, const char *addre
 	return false;
 }
 
-static bool concerns_netdev(const struct rdma_device *device, const char *name)
-{
-	list_each(port, &device->ports)
-		list_each(netdev, &port->netdevs)
-			if (!strcmp(netdev->name, name))
-				return true;
-	return false;
-}
-
 static bool concerns_pci(const struct rdma_device *device, const char *address)
 {
 	if (concerns_path(device->pci, address))
@@ -53,7 +44,7 @@ static bool concerns(const struct rdma_device *device, const char *subject)
 	if (!strncmp(subject, device->name, length) && (!subject[length] || subject[length] == '/'))
 		return !subject[length] || concerns_port(device, subject + length);
 	if (!strncmp(subject, "net:", 4))
-		return concerns_netdev(device, subject + 4);
+		return device_reaches(device, subject + 4);
 	if (!strncmp(subject, "pci:", 4))
 		return concerns_pci(device, subject + 4);
 	return !strcmp(subject, "host") || !strncmp(subject, "node:", 5);
