@@ -71,7 +71,7 @@ struct judge {
 	const struct operation *contradictory; /* NULL: it is of no single request */
 };
 
-/* ---- facts.c ---- */
+/* ---- facts.c, facts_record.c ---- */
 
 void judge_facts(struct judge *judge, const struct completed *whole);
 void judge_contradictions(struct judge *judge);
@@ -143,6 +143,7 @@ int64_t ack_timeout_ns(const struct endpoint_facts *end); /* 0: unknown or endle
 int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: not a code */
 /* From post to consumed (or arrived), −1: unknown. */
 int64_t latency_ns(const struct operation *operation);
+int64_t end_time(const struct operation *operation); /* INT64_MAX: unknown */
 /* When waiting ended: deadline, else end; −1: unknown. */
 int64_t waiting_end_ns(const struct judge *judge);
 
@@ -219,9 +220,9 @@ void tell_cross_checks(struct judge *judge);
 
 bool rule_reported(struct judge *judge); /* rules_target.c: a target whose initiator says what went wrong */
 bool rule_setup(struct judge *judge);    /* rules_setup.c: nothing could be posted */
-bool rule_stuck(struct judge *judge);    /* a step hangs */
+bool rule_stuck(struct judge *judge);    /* rules_stuck.c: a step hangs */
 bool rule_died(struct judge *judge);     /* the traced process did not live to the end */
-bool rule_control(struct judge *judge);  /* the peer went away after the data path had done its part */
+bool rule_control(struct judge *judge);  /* rules_control.c: the peer went away after the data path had done its part */
 bool rule_refused(struct judge *judge);  /* rules_queue.c: post said no */
 bool rule_overrun(struct judge *judge);  /* the completion queue broke */
 bool rule_members(struct judge *judge);  /* rules_lag.c: one port of a LAG works, another does not */
@@ -231,7 +232,7 @@ bool rule_stalled(struct judge *judge);  /* rules_stall.c: something never ended
 bool rule_corrupt(struct judge *judge);  /* rules_payload.c: landed, but wrong */
 bool rule_unlisted(
         struct judge *judge); /* rules_counts.c: by the counts some failed or did not end, and none of them is listed */
-bool rule_degraded(struct judge *judge); /* right, but late or with retries */
+bool rule_degraded(struct judge *judge); /* rules_degraded.c: right, but late or with retries */
 bool rule_ok(struct judge *judge);
 
 /* rules_caller.c: mistakes of the programs at both ends that the record proves */
@@ -264,11 +265,28 @@ const struct lag_member *corrupting_member(const struct judge *judge);
 bool judge_member(struct judge *judge); /* one that failed, while the requests themselves did not */
 /* A filter or queueing discipline that counted: what it dropped was on its way to or from this port. */
 bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
-/* rules_stall.c: a completion that was there, and no event told of it. */
+/* rules_arrival.c: a completion that was there, and no event told of it. */
 bool judge_unnotified(struct judge *judge, enum outcome outcome);
+/* … of the request that is pending: taken, but with what status; there and not taken, or nearly too late. */
+bool judge_taken(struct judge *judge);
+bool judge_arrived(struct judge *judge);
+/* … of which nobody knows what it belongs to; in the queue, right or with an error. */
+bool judge_foreign(struct judge *judge);
+bool judge_untaken(struct judge *judge);
+bool judge_untaken_error(struct judge *judge);
+/* rules_late.c: by the counters, against a limit, or beside the others of the run. */
+bool judge_retried(struct judge *judge);
+bool judge_late(struct judge *judge);
+bool judge_slow(struct judge *judge);
+void tell_slowest(struct judge *judge);
+/* rules_degraded.c */
+bool all_succeeded(const struct judge *judge);
+const struct async_event *error_event(const struct judge *judge, int side); /* of that side; NULL: none */
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
-        layer_set base); /* rules_loss.c */
-bool judge_port_down(struct judge *judge, enum outcome outcome);
+        layer_set base);                                         /* rules_loss.c */
+bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
+bool is_admin_down(const struct endpoint_facts *end);
+bool judge_control(struct judge *judge, enum outcome outcome); /* rules_control.c */
 /* rules_device.c: what the device's own counters say of the request that is pending. */
 bool judge_device(struct judge *judge);
 /* Its acknowledgement came, or a missing one would have shown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Before and after the data path: set-up steps, the control connection, and steps that hang. */
+/* Before the data path: set-up steps that failed, and why nothing could be posted. */
 #include "verdict/judge.h"
 
 #include "base/cleanup.h"
@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 /* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
@@ -73,12 +72,6 @@ static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set
 	not_observed(judge,
 	        "who did not answer: the address may be wrong, the way there may be cut, or the host may be off");
 	return undetermined(judge, outcome, judge->step.duration_ns >= 0 ? base & ~L(DEVICE) : base);
-}
-
-/* A port of InfiniBand does not follow the IPoIB netdev above it. */
-static bool is_admin_down(const struct endpoint_facts *end)
-{
-	return text_is(end->link_layer, "Ethernet") && end->netdev_up == FLAG_NO && is_port_down(end);
 }
 
 static bool judge_route(struct judge *judge, enum outcome outcome, layer_set base)
@@ -262,105 +255,6 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	return true;
 }
 
-/* ---- the control connection ---- */
-
-static bool judge_closed(struct judge *judge, enum outcome outcome)
-{
-	because(judge, "the control connection was closed by the other end");
-	next_step(judge, "see why the peer's process ended");
-	/* A listener closes on who does not get through to it as well. */
-	const struct tcp_facts *tcp = judge->evidence->tcp;
-	if (tcp && tcp->retransmits.known && tcp->retransmits.value > 0)
-		return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION));
-	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
-}
-
-static bool judge_control(struct judge *judge, enum outcome outcome)
-{
-	const struct control_step *step = judge->control;
-	int64_t error = step->error.value;
-	const struct errno_explanation *known = explain_errno(step->step, error);
-	because(judge, "step %s of the control connection failed: %s (errno %" PRId64 ")%s%s", step->step,
-	        strerror((int)error), error, step->detail ? ", " : "", step->detail ? step->detail : "");
-	if (known && known->text.next)
-		advise_address(judge, known->text.next, peer_address(judge));
-	if (text_is(step->step, "connect") && error == ECONNREFUSED) {
-		summarize(judge, "nobody listens at the peer's address and port");
-		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(CONFIGURATION));
-	}
-	if (text_is(step->step, "connect")) {
-		summarize(judge, "the peer was not reached: %s", strerror((int)error));
-		return undetermined(judge, outcome,
-		        known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
-	}
-	summarize(
-	        judge, "the peer was lost at step %s of the control connection: %s", step->step, strerror((int)error));
-	if (peer_closed(judge))
-		return judge_closed(judge, outcome);
-	return undetermined(
-	        judge, outcome, known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
-}
-
-bool rule_control(struct judge *judge)
-{
-	if (!judge->control)
-		return false;
-	bool worked = judge->succeeded && !judge->pending && !judge->failed;
-	if (worked)
-		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
-	if (judge->verified < judge->succeeded && worked)
-		not_observed(judge, "whether the peer has the right bytes: it did not say so any more");
-	return judge_control(judge, OUTCOME_FAILED);
-}
-
-/* ---- ports that are not up ---- */
-
-static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
-{
-	const struct endpoint_facts *end = endpoint(judge, side);
-	const char *whose = side == SIDE_REMOTE ? "the peer's" : "the local";
-	if (!is_port_down(end))
-		return false;
-	const char *state = end->port_state_after ? end->port_state_after : end->port_state;
-	because(judge, "%s port is %s", whose, state);
-	summarize(judge, "%s port is not active (%s)", whose, state);
-	if (is_admin_down(end)) {
-		because(judge, "%s netdev %s is administratively down", whose,
-		        end->netdev ? end->netdev : "of the GID");
-		next_step(judge, "set the netdev up: ip link set %s up", end->netdev ? end->netdev : "NETDEV");
-		/* Down already before anything was tried: nothing else can have been the first cause. */
-		if (end->port_state && strcmp(end->port_state, "ACTIVE") != 0 && !judge->posted)
-			return confirmed(judge, outcome, LAYER_CONFIGURATION);
-		return likely(judge, outcome, LAYER_CONFIGURATION, 0);
-	}
-	if (text_is(state, "INIT") || text_is(state, "ARMED")) {
-		next_step(judge, "look at the subnet manager: the link is up, but the port was not made active");
-		return undetermined_link(judge, outcome, L(CONFIGURATION));
-	}
-	if (end->netdev_up != FLAG_YES)
-		not_observed(judge, "whether an administrator took %s port down", whose);
-	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
-	layer_set device = side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
-	return undetermined_link(judge, outcome, L(CONFIGURATION) | device);
-}
-
-/* What an administrator did explains a link that the other end has lost as well. */
-static bool judge_admin_down(struct judge *judge, enum outcome outcome)
-{
-	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++)
-		if (is_admin_down(endpoint(judge, side)))
-			return judge_one_port(judge, outcome, side);
-	return false;
-}
-
-bool judge_port_down(struct judge *judge, enum outcome outcome)
-{
-	return judge_admin_down(judge, outcome) || judge_one_port(judge, outcome, SIDE_LOCAL) ||
-	       judge_one_port(judge, outcome, SIDE_REMOTE);
-}
-
-/* ---- nothing was posted ---- */
-
 static bool judge_no_gid(struct judge *judge)
 {
 	const struct endpoint_facts *end = &judge->evidence->local;
@@ -412,127 +306,4 @@ bool rule_setup(struct judge *judge)
 		return true;
 	bool target = judge->evidence->local.role == ROLE_TARGET;
 	return !target && judge_port_down(judge, OUTCOME_NOT_RUN);
-}
-
-/* ---- steps that hang ---- */
-
-/* Waiting for a completion or for the peer is not hanging: other rules judge it. */
-static bool is_waiting(const struct stuck_step *stuck)
-{
-	return !stuck->step || text_has(stuck->step, "wait") || text_has(stuck->step, "poll_cq") ||
-	       text_has(stuck->step, "get_cq_event") || text_is(explain_step(stuck->step), "control") ||
-	       text_is(stuck->step, "connect");
-}
-
-static bool waits_for_firmware(const struct stuck_step *stuck)
-{
-	/* Names of mlx5's, mlx4's and others' waits for a command (kernel, mlx5/core/cmd.c: wait_func()). */
-	return text_has(stuck->wait_channel, "cmd") || text_has(stuck->wait_channel, "wait_func") ||
-	       text_has(stuck->stack, "cmd_exec") || text_has(stuck->stack, "wait_func");
-}
-
-/* proc_pid_wchan(5): "0" where it does not sleep, or where it may not be read. */
-static bool is_readable(const char *wait_channel)
-{
-	return wait_channel && *wait_channel && strcmp(wait_channel, "0") != 0;
-}
-
-/* futex(2): only another thread of the program can end it. */
-static bool sleeps_in_user_space(const struct stuck_step *stuck)
-{
-	return text_has(stuck->system_call, "futex") || (!stuck->system_call && text_has(stuck->wait_channel, "futex"));
-}
-
-static bool waits_for_others(const struct stuck_step *stuck)
-{
-	static const char *const calls[] = { "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "read",
-		"recvfrom", "recvmsg", "nanosleep", "clock_nanosleep", "wait4", "waitid" };
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		if (text_is(stuck->system_call, calls[i]))
-			return true;
-	return false;
-}
-
-bool rule_stuck(struct judge *judge)
-{
-	const struct stuck_step *stuck = judge->evidence->stuck;
-	if (!stuck || is_waiting(stuck))
-		return false;
-	/* A hang at the end, after everything went well, does not undo it. */
-	bool done = judge->posted && judge->succeeded == judge->posted;
-	if (done && judge->wrong)
-		return false;
-	/* The first error wins. */
-	if (judge->failed && is_teardown(stuck->step)) {
-		because(judge, "afterwards %s did not return before the deadline", stuck->step);
-		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
-		return false;
-	}
-	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
-	because(judge, "%s had not returned when the deadline came", stuck->step);
-	if (text_is(stuck->step, "rdma_connect")) {
-		because(judge, "the kernel makes the connection in this call, and waits for the peer in it");
-		summarize(judge, "the iWARP connection to the peer did not come about in time");
-		next_step(judge, "look at packet filters for TCP on both hosts, and whether the peer still listens");
-		return undetermined(judge, OUTCOME_NOT_RUN,
-		        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
-	}
-	if (text_is(stuck->step, "getaddrinfo")) {
-		summarize(judge, "the name of the peer was not resolved in time");
-		next_step(judge, "give the address itself, and look at the name servers of this host");
-		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
-	}
-	if (done)
-		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
-	bool runs = text_is(stuck->system_call, "running"), outside = runs || text_is(stuck->system_call, "none");
-	const char *call = outside ? NULL : stuck->system_call;
-	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
-	        call ? call : "");
-	next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
-	if (is_readable(stuck->wait_channel))
-		because(judge, "it sleeps in %s", stuck->wait_channel);
-	if (runs) {
-		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
-		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
-	}
-	if (sleeps_in_user_space(stuck)) {
-		because(judge, "that is a lock of the program or of its libraries, and no work of the kernel");
-		next_step(judge, "see which threads of the program hold locks (gdb, thread apply all bt)");
-		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
-	}
-	if (waits_for_others(stuck)) {
-		because(judge,
-		        "that call waits for what somebody else is to say: the library asked, and got no answer");
-		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE) | L(PLATFORM));
-	}
-	if (!stuck->system_call && !is_readable(stuck->wait_channel) && !stuck->stack) {
-		not_observed(judge, "where it hangs: system call and wait channel were not readable");
-		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
-	}
-	if (waits_for_firmware(stuck)) {
-		because(judge, "that is where the driver waits for a command of the adapter");
-		return undetermined(judge, outcome, L(DEVICE) | L(KERNEL) | L(PLATFORM));
-	}
-	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
-}
-
-/*
- * What a dead process had still to do is unknown, and who killed it as well: its own code, the provider in it, the
- * kernel (memory), or a person.
- */
-bool rule_died(struct judge *judge)
-{
-	struct num died = judge->evidence->died_of_signal;
-	if (!died.known)
-		return false;
-	because(judge, "the traced process died of signal %" PRId64 " before it was done", died.value);
-	if (judge->succeeded)
-		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
-	summarize(judge, "the traced process died of signal %" PRId64, died.value);
-	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
-	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION);
-	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
-	if (died.value == SIGBUS)
-		set |= L(DEVICE) | L(PLATFORM);
-	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN, set);
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The control connection, before and after the data path. */
+#include "verdict/judge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static bool judge_closed(struct judge *judge, enum outcome outcome)
+{
+	because(judge, "the control connection was closed by the other end");
+	next_step(judge, "see why the peer's process ended");
+	/* A listener closes on who does not get through to it as well. */
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	if (tcp && tcp->retransmits.known && tcp->retransmits.value > 0)
+		return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION));
+	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
+}
+
+bool judge_control(struct judge *judge, enum outcome outcome)
+{
+	const struct control_step *step = judge->control;
+	int64_t error = step->error.value;
+	const struct errno_explanation *known = explain_errno(step->step, error);
+	because(judge, "step %s of the control connection failed: %s (errno %" PRId64 ")%s%s", step->step,
+	        strerror((int)error), error, step->detail ? ", " : "", step->detail ? step->detail : "");
+	if (known && known->text.next)
+		advise_address(judge, known->text.next, peer_address(judge));
+	if (text_is(step->step, "connect") && error == ECONNREFUSED) {
+		summarize(judge, "nobody listens at the peer's address and port");
+		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(CONFIGURATION));
+	}
+	if (text_is(step->step, "connect")) {
+		summarize(judge, "the peer was not reached: %s", strerror((int)error));
+		return undetermined(judge, outcome,
+		        known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
+	}
+	summarize(
+	        judge, "the peer was lost at step %s of the control connection: %s", step->step, strerror((int)error));
+	if (peer_closed(judge))
+		return judge_closed(judge, outcome);
+	return undetermined(
+	        judge, outcome, known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
+}
+
+bool rule_control(struct judge *judge)
+{
+	if (!judge->control)
+		return false;
+	bool worked = judge->succeeded && !judge->pending && !judge->failed;
+	if (worked)
+		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
+	if (judge->verified < judge->succeeded && worked)
+		not_observed(judge, "whether the peer has the right bytes: it did not say so any more");
+	return judge_control(judge, OUTCOME_FAILED);
+}

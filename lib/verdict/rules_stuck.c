@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Set-up steps that hang, and a traced process that did not live to the end. */
+#include "verdict/judge.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+/* Waiting for a completion or for the peer is not hanging: other rules judge it. */
+static bool is_waiting(const struct stuck_step *stuck)
+{
+	return !stuck->step || text_has(stuck->step, "wait") || text_has(stuck->step, "poll_cq") ||
+	       text_has(stuck->step, "get_cq_event") || text_is(explain_step(stuck->step), "control") ||
+	       text_is(stuck->step, "connect");
+}
+
+static bool waits_for_firmware(const struct stuck_step *stuck)
+{
+	/* Names of mlx5's, mlx4's and others' waits for a command (kernel, mlx5/core/cmd.c: wait_func()). */
+	return text_has(stuck->wait_channel, "cmd") || text_has(stuck->wait_channel, "wait_func") ||
+	       text_has(stuck->stack, "cmd_exec") || text_has(stuck->stack, "wait_func");
+}
+
+/* proc_pid_wchan(5): "0" where it does not sleep, or where it may not be read. */
+static bool is_readable(const char *wait_channel)
+{
+	return wait_channel && *wait_channel && strcmp(wait_channel, "0") != 0;
+}
+
+/* futex(2): only another thread of the program can end it. */
+static bool sleeps_in_user_space(const struct stuck_step *stuck)
+{
+	return text_has(stuck->system_call, "futex") || (!stuck->system_call && text_has(stuck->wait_channel, "futex"));
+}
+
+static bool waits_for_others(const struct stuck_step *stuck)
+{
+	static const char *const calls[] = { "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "read",
+		"recvfrom", "recvmsg", "nanosleep", "clock_nanosleep", "wait4", "waitid" };
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (text_is(stuck->system_call, calls[i]))
+			return true;
+	return false;
+}
+
+bool rule_stuck(struct judge *judge)
+{
+	const struct stuck_step *stuck = judge->evidence->stuck;
+	if (!stuck || is_waiting(stuck))
+		return false;
+	/* A hang at the end, after everything went well, does not undo it. */
+	bool done = judge->posted && judge->succeeded == judge->posted;
+	if (done && judge->wrong)
+		return false;
+	/* The first error wins. */
+	if (judge->failed && is_teardown(stuck->step)) {
+		because(judge, "afterwards %s did not return before the deadline", stuck->step);
+		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
+		return false;
+	}
+	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
+	because(judge, "%s had not returned when the deadline came", stuck->step);
+	if (text_is(stuck->step, "rdma_connect")) {
+		because(judge, "the kernel makes the connection in this call, and waits for the peer in it");
+		summarize(judge, "the iWARP connection to the peer did not come about in time");
+		next_step(judge, "look at packet filters for TCP on both hosts, and whether the peer still listens");
+		return undetermined(judge, OUTCOME_NOT_RUN,
+		        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+	}
+	if (text_is(stuck->step, "getaddrinfo")) {
+		summarize(judge, "the name of the peer was not resolved in time");
+		next_step(judge, "give the address itself, and look at the name servers of this host");
+		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
+	}
+	if (done)
+		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
+	bool runs = text_is(stuck->system_call, "running"), outside = runs || text_is(stuck->system_call, "none");
+	const char *call = outside ? NULL : stuck->system_call;
+	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
+	        call ? call : "");
+	next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
+	if (is_readable(stuck->wait_channel))
+		because(judge, "it sleeps in %s", stuck->wait_channel);
+	if (runs) {
+		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
+		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	}
+	if (sleeps_in_user_space(stuck)) {
+		because(judge, "that is a lock of the program or of its libraries, and no work of the kernel");
+		next_step(judge, "see which threads of the program hold locks (gdb, thread apply all bt)");
+		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
+	}
+	if (waits_for_others(stuck)) {
+		because(judge,
+		        "that call waits for what somebody else is to say: the library asked, and got no answer");
+		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE) | L(PLATFORM));
+	}
+	if (!stuck->system_call && !is_readable(stuck->wait_channel) && !stuck->stack) {
+		not_observed(judge, "where it hangs: system call and wait channel were not readable");
+		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	}
+	if (waits_for_firmware(stuck)) {
+		because(judge, "that is where the driver waits for a command of the adapter");
+		return undetermined(judge, outcome, L(DEVICE) | L(KERNEL) | L(PLATFORM));
+	}
+	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
+}
+
+/*
+ * What a dead process had still to do is unknown, and who killed it as well: its own code, the provider in it, the
+ * kernel (memory), or a person.
+ */
+bool rule_died(struct judge *judge)
+{
+	struct num died = judge->evidence->died_of_signal;
+	if (!died.known)
+		return false;
+	because(judge, "the traced process died of signal %" PRId64 " before it was done", died.value);
+	if (judge->succeeded)
+		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
+	summarize(judge, "the traced process died of signal %" PRId64, died.value);
+	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
+	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION);
+	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
+	if (died.value == SIGBUS)
+		set |= L(DEVICE) | L(PLATFORM);
+	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN, set);
+}
