@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "check/add.h"
 #include "model/evidence.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "report/staging.h"
 #include "probe_output.h"
 #include "probe_ports.h"

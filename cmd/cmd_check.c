@@ -14,7 +14,7 @@
 #include "gid/judge.h"
 #include "gid/read.h"
 #include "gid/settings.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "render/monitor.h"
 #include "render/report_text.h"
 #include "run_command.h"

@@ -3,10 +3,11 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "compare/compare.h"
 #include "compare/flatten.h"
 #include "compare_operands.h"
-#include "render/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

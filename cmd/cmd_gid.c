@@ -10,7 +10,7 @@
 #include "gid/judge.h"
 #include "gid/settings.h"
 #include "render/gid_text.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "source/collect.h"
 #include "redacted.h"
 

@@ -12,7 +12,7 @@
 #include "probe/probe.h"
 #include "probe/settings.h"
 #include "probe/watcher.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "verdict/verdict.h"
 
 #include <errno.h>

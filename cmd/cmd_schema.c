@@ -7,7 +7,7 @@
 #include "compare/compare.h"
 #include "model/evidence.h"
 #include "model/gid.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "report/document.h"
 #include "verdict/explain_query.h"
 

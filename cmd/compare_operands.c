@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "origin/origin.h"
 #include "recorded_probes.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "report/staging.h"
 #include "run_command.h"
 

@@ -9,9 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/signals.h"
+#include "base/utf8.h"
 #include "gid/diff.h"
 #include "render/gid_text.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "source/verbs_live.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "probe/probe.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "render/probe_text.h"
 #include "render/report_text.h"
 #include "render/trace.h"

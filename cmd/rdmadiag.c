@@ -22,9 +22,10 @@
 
 #include "base/cleanup.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "options_wrong.h"
 #include "process.h"
-#include "render/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "verdict/verdict.h"
 
 #include <errno.h>

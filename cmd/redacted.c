@@ -2,7 +2,7 @@
 #include "redacted.h"
 
 #include "base/cleanup.h"
-#include "render/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "cmd.h"
 #include "recorded_probes.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "report/document.h"
 #include "report/pseudonym.h"
 #include "report/staging.h"

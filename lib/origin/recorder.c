@@ -14,7 +14,7 @@
 #include "model/host.h"
 #include "origin/format.h"
 #include "origin/private.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "source/verbs.h"
 
 #include <dirent.h>

@@ -12,7 +12,7 @@
 #include "origin/format.h"
 #include "origin/private.h"
 #include "origin/remarks.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "source/verbs.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "probe/channel.h"
 
 #include "base/cleanup.h"
-#include "render/json.h"
+#include "json/json.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

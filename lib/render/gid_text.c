@@ -2,7 +2,7 @@
 #include "render/gid_text.h"
 
 #include "base/cleanup.h"
-#include "render/json.h"
+#include "base/utf8.h"
 #include "render/report_text.h"
 #include "render/table.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "check/findings.h"
-#include "render/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/svg.h"
 #include "base/cleanup.h"
-#include "render/json.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

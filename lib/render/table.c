@@ -7,7 +7,7 @@
 #include "render/table.h"
 
 #include "base/cleanup.h"
-#include "render/json.h"
+#include "base/utf8.h"
 #include "render/locale.h"
 
 #include <errno.h>

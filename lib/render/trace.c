@@ -6,7 +6,7 @@
 #include "render/trace.h"
 
 #include "verdict/explain.h"
-#include "render/json.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

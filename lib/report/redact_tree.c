@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "origin/format.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "report/redact_netlink.h"
 #include "report/redact_pci.h"
 #include "report/redact_text.h"

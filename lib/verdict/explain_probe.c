@@ -21,7 +21,7 @@ static const struct word_explanation layer_table[] = {
 	                   "has it do. Completions that lie in the completion queue while nobody takes them speak of "
 	                   "it, and errors of work requests.",
 	                         0, "Compare the times of completed and consumed, and look for the poller.",
-	                         PROBE "; lib/verdict/rules_caller.c" } },
+	                         PROBE "; lib/verdict/rules_caller.c and rules_arrival.c" } },
 	{ "provider", { "The library of the adapter's vendor below libibverbs, which writes the queues and rings the "
 	                "doorbell. A request that was posted and is not in the send queue speaks of it.",
 	                      0, "Compare versions of rdma-core and firmware with a node that works.",
@@ -30,7 +30,7 @@ static const struct word_explanation layer_table[] = {
 	              "siw). The errno and the time of set-up steps speak of it, and events that do not arrive while "
 	              "the completion is there.",
 	                    0, "Look at the kernel log, and at the errno with explain errno:STEP:NUMBER.",
-	                    PROBE "; lib/verdict/rules_setup.c" } },
+	                    PROBE "; lib/verdict/rules_setup.c and rules_stuck.c" } },
 	{ "platform",
 	        { "What lies between adapter, memory and CPU: PCIe, IOMMU, NUMA and interrupts. Error counters of "
 	          "PCIe, a link that trained down, and where the buffer lies speak of it; that the device took a "

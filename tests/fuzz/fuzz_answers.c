@@ -12,7 +12,7 @@
 #include "gid/read.h"
 #include "origin/format.h"
 #include "origin/private.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "render/topo_text.h"
 #include "source/collect.h"
 #include "source/verbs.h"

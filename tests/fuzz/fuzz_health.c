@@ -4,7 +4,7 @@
  * which of them reads the rest; see kinds[].
  */
 #include "base/cleanup.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "source/dcb.h"
 #include "source/devlink.h"
 #include "source/ethtool.h"

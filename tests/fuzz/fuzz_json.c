@@ -3,7 +3,7 @@
 #include "model/evidence.h"
 #include "model/gid.h"
 #include "model/host.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "verdict/verdict.h"
 
 #include <stdlib.h>

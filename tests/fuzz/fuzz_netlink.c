@@ -7,7 +7,7 @@
 #include "gid/path.h"
 #include "probe/counters.h"
 #include "probe/filters.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "source/collect.h"
 #include "source/nft.h"
 #include "source/rdma_nl.h"

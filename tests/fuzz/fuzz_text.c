@@ -3,11 +3,11 @@
  */
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "gid/address.h"
 #include "gid/nccl_conf.h"
 #include "gid/path.h"
 #include "probe/mappings.h"
-#include "render/json.h"
 #include "report/kernel_log.h"
 #include "source/collect.h"
 #include "source/cuda.h"

@@ -42,7 +42,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "render/json.h"
+#include "json/json.h"
 
 /* a wrapper of the header around the function of that name */
 #undef ibv_query_port

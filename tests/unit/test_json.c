@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Field tables: every field written, unknown as null, read back the same, wrong input named by its path. */
+#include "base/utf8.h"
 #include "unit.h"
 
 #include "model/evidence.h"
 #include "model/gid.h"
 #include "model/host.h"
-#include "render/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 

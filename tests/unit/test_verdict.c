@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "model/evidence.h"
-#include "render/json.h"
+#include "json/json.h"
 #include "verdict/verdict.h"
 
 #include <dirent.h>

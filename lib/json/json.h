@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON through field tables and json-c: one walk writes, one reads, one makes the schema. */
-#ifndef RDMADIAG_RENDER_JSON_H
-#define RDMADIAG_RENDER_JSON_H
+#ifndef RDMADIAG_JSON_JSON_H
+#define RDMADIAG_JSON_JSON_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -63,12 +63,6 @@ json_object *record_schema(const char *schema, const struct record *record);
  * NULL, which is a value that there was no memory for.
  */
 int json_put_member(json_object *object, const char *key, json_object *value);
-
-bool is_ascii(const char *text);
-/* Valid UTF-8 in malloc'ed memory: bytes that are not become U+FFFD. NULL stays NULL. */
-char *utf8_clean(const char *text);
-/* The same for people to look at: control characters, which a terminal would obey, become "?" as well. */
-char *text_for_terminal(const char *text);
 
 extern const struct record host_facts_record;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON Schema of the documents, from the same field tables that write them. */
-#include "render/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
