@@ -182,7 +182,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "--svg -: standard output is for one of them");
 	view.row = argv[optind] && view.matrix && topo_matrix_is_neighbour(argv[optind]) ? argv[optind] : NULL;
 	wanted.device = view.row ? NULL : argv[optind];
-	view.selected = wanted.device != NULL;
+	view.selected = text.details = wanted.device != NULL;
 	int64_t port = 0;
 	int wrong = wanted.device ? split_port(command, argv[optind], &port) : 0;
 	if (wrong)

@@ -4,6 +4,7 @@
 #include "render/health_text.h"
 #include "render/report_text.h"
 #include "render/table.h"
+#include "render/topo_details.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -254,6 +255,10 @@ int topo_print(const struct host *host, const struct topo_text_options *options,
 	if (result)
 		return result;
 	fputc('\n', stream);
+	if (options->details) {
+		result = topo_details_print(host, stream);
+		fputc('\n', stream);
+	}
 	print_functions(host, options, stream);
 	list_each(node, &host->numa_nodes)
 		print_node(node, stream);
@@ -270,5 +275,5 @@ int topo_print(const struct host *host, const struct topo_text_options *options,
 		fputc('\n', stream);
 		report_print_not_collected(&host->report, stream);
 	}
-	return 0;
+	return result;
 }

@@ -11,6 +11,7 @@
 struct topo_text_options {
 	bool color;
 	bool virtual_functions; /* rows for VFs too, not only their count */
+	bool details;           /* what there is no column for, too */
 };
 
 /* 0 or negative errno. */
