@@ -90,6 +90,7 @@ static const struct field endpoint_fields[] = {
 	FIELD(TEXT, struct endpoint_facts, gid, "GID"),
 	FIELD(TEXT, struct endpoint_facts, gid_type, "type of the GID"),
 	FIELD(FLAG, struct endpoint_facts, gid_empty, "the GID table has nothing at this index"),
+	FIELD(FLAG, struct endpoint_facts, gid_kept, "the GID was still at its index when the evidence was gathered"),
 	FIELD(TEXT, struct endpoint_facts, netdev, "netdev of the GID"),
 	FIELD(NUMBER, struct endpoint_facts, netdev_mtu, "MTU of that netdev in bytes"),
 	FIELD(NUMBER, struct endpoint_facts, qpn, "queue pair number"),

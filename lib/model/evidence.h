@@ -59,6 +59,7 @@ struct endpoint_facts {
 	const char *gid, *gid_type, *netdev;
 	enum flag gid_empty; /* the GID table was read, and has nothing at this index (or at any, where none was chosen)
 	                      */
+	enum flag gid_kept;  /* when the evidence was gathered */
 	struct num netdev_mtu;
 	struct num qpn, psn, lid, active_mtu, path_mtu;
 	struct num numa_node;

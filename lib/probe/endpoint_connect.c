@@ -180,6 +180,22 @@ static void sample_port(struct endpoint *endpoint)
 		endpoint->facts->port_state_after = rdma_port_state(num(attr.state));
 }
 
+/* An address that goes takes its GID with it, and leaves the slot to another one. */
+static void sample_gid(struct endpoint *endpoint)
+{
+	union ibv_gid now;
+	if (!endpoint->has_gid)
+		return;
+	run_enter(endpoint->run, "ibv_query_gid", STEP_LIMIT_MS);
+	errno = 0;
+	int error = ibv_query_gid(endpoint->context, endpoint->port, endpoint->gid_index, &now) ? errno : 0;
+	run_leave(endpoint->run);
+	if (error && error != ENODATA)
+		report_missing(&endpoint->run->report, "gid_kept", endpoint->facts->device, -error, NULL);
+	else
+		endpoint->facts->gid_kept = flag(!error && !memcmp(now.raw, endpoint->gid.raw, sizeof(now.raw)));
+}
+
 void endpoint_sample(struct endpoint *endpoint, bool first)
 {
 	if (endpoint->qps[0])
@@ -187,6 +203,7 @@ void endpoint_sample(struct endpoint *endpoint, bool first)
 	if (!endpoint->context || first)
 		return;
 	sample_port(endpoint);
+	sample_gid(endpoint);
 	endpoint_describe_netdev(endpoint);
 	if (run_evidence(endpoint->run)->same_port_loopback != FLAG_YES)
 		route_look(endpoint->run, endpoint->origin, endpoint->side);

@@ -269,7 +269,8 @@ static const struct event_explanation event_table[] = {
 	{ "CLIENT_REREGISTER",
 	        { "The subnet manager asks for registrations to be made again. It is a notice.", 0, NULL, EVENTS } },
 	{ "GID_CHANGE", { "The GID table of the port changed: an address came, went or moved to another index.",
-	                        L(CONFIGURATION), "Compare the table now with the index that is in use.", EVENTS } },
+	                        L(CONFIGURATION),
+	                        "Compare the GID table now with the index that is in use (rdmadiag gid).", EVENTS } },
 	{ "WQ_FATAL", { "A work queue is broken.", L(DEVICE) | L(PROVIDER), "Look at the kernel log.", EVENTS } },
 };
 

@@ -12,6 +12,7 @@
 #define L(layer) LAYER_BIT(LAYER_##layer)
 #define MLX5 "kernel, drivers/infiniband/hw/mlx5/counters.c"
 #define RXE "kernel, drivers/infiniband/sw/rxe/rxe_hw_counters.c"
+#define BNXT "kernel, drivers/infiniband/hw/bnxt_re/hw_counters.c"
 #define IB "kernel, Documentation/ABI/stable/sysfs-class-infiniband; IBTA specification vol. 1, 16.1.3"
 #define ETHTOOL "kernel, Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
 #define LOSS (L(NETWORK) | L(CONFIGURATION))
@@ -131,6 +132,50 @@ static const struct counter_explanation counter_table[] = {
 	                "Look at the output chains of the packet filter and `tc -s qdisc`.", RXE } },
 	{ "rdma_sends", COUNTER_TRAFFIC, { "Send operations that were carried out.", 0, NULL, RXE } },
 	{ "rdma_recvs", COUNTER_TRAFFIC, { "Receive operations that were carried out.", 0, NULL, RXE } },
+	/* bnxt_re */
+	{ "to_retransmits", COUNTER_RETRY,
+	        { "Something was sent again because no answer came in time.", NO_ANSWER,
+	                "Compare dup_req and oos_drop_count of the peer.", BNXT } },
+	{ "seq_err_naks_rcvd", COUNTER_RETRY,
+	        { "The peer asked for packets again: something was missing on the way there.", LOSS,
+	                "Compare oos_drop_count of the peer; look at drops and pause on the switches.", BNXT } },
+	{ "max_retry_exceeded", COUNTER_RETRY,
+	        { "A queue pair used up its retries (status 12).", NO_ANSWER, "See wc:12.", BNXT } },
+	{ "missing_resp", COUNTER_RETRY,
+	        { "An answer was skipped: something was missing on the way back.", LOSS,
+	                "Look at drops on the way from the peer.", BNXT } },
+	{ "dup_req", COUNTER_RETRY,
+	        { "A request came twice: the answer was lost on the way back, or the sender's timeout is short.", LOSS,
+	                "Compare the sender's timeout and missing_resp.", BNXT } },
+	{ "oos_drop_count", COUNTER_RETRY,
+	        { "Packets came out of order here: some were lost on the way, or adaptive routing reordered them.",
+	                LOSS, "Compare seq_err_naks_rcvd of the sender.", BNXT } },
+	{ "rnr_naks_rcvd", COUNTER_NOT_READY,
+	        { "The peer said that it had no receive ready.", L(REMOTE_APPLICATION),
+	                "See whether the peer posts receives early enough.", BNXT } },
+	{ "rx_out_of_buffer", COUNTER_NOT_READY,
+	        { "Messages came while no receive was posted here.", L(REMOTE_APPLICATION) | L(APPLICATION),
+	                "Post receives earlier, or more of them.", BNXT } },
+	{ "remote_access_err", COUNTER_REFUSED,
+	        { "The peer refused a key, a range or a right (status 10).", WHOSE_KEY, "See wc:10.", BNXT } },
+	{ "remote_invalid_req_err", COUNTER_REFUSED,
+	        { "The peer refused a request as invalid (status 9).", WHOSE_KEY, "See wc:9.", BNXT } },
+	{ "rx_roce_discards", COUNTER_LINK,
+	        { "RoCE packets came in and were thrown away for want of buffers in the adapter.",
+	                L(DEVICE) | L(PLATFORM) | L(CONFIGURATION), "Look at PCIe speed and at priority flow control.",
+	                BNXT } },
+	{ "rx_roce_errors", COUNTER_LINK,
+	        { "RoCE packets came in damaged.", L(NETWORK) | L(REMOTE_DEVICE),
+	                "Check cable and module, then look for a box on the way that rewrites packets.", BNXT } },
+	{ "rx_ecn_marked_pkts", COUNTER_CONGESTION,
+	        { "Packets came in that a switch had marked as congested.", L(NETWORK),
+	                "See which port of the fabric is congested.", BNXT } },
+	{ "tx_cnp_pkts", COUNTER_CONGESTION,
+	        { "This side told a sender to slow down.", L(NETWORK), "See which port of the fabric is congested.",
+	                BNXT } },
+	{ "rx_cnp_pkts", COUNTER_CONGESTION,
+	        { "This side was told to slow down.", L(NETWORK), "See which port of the fabric is congested.",
+	                BNXT } },
 	/* any InfiniBand or RoCE port */
 	{ "port_xmit_packets", COUNTER_TRAFFIC, { "Packets sent by the port.", 0, NULL, IB } },
 	{ "port_rcv_packets", COUNTER_TRAFFIC, { "Packets received by the port.", 0, NULL, IB } },
@@ -183,19 +228,53 @@ static const struct counter_explanation counter_table[] = {
 	        { "Packets came in and were thrown away for want of buffers in the adapter.",
 	                L(DEVICE) | L(PLATFORM) | L(CONFIGURATION), "Look at PCIe speed and at priority flow control.",
 	                ETHTOOL } },
+	{ "tx_discards_phy", COUNTER_LINK,
+	        { "Packets were thrown away on the way out for want of buffers.",
+	                L(NETWORK) | L(DEVICE) | L(CONFIGURATION),
+	                "See whether pause frames of the other end hold the port back.", ETHTOOL } },
+	{ "rx_crc_errors_phy", COUNTER_LINK,
+	        { "Frames came in with a wrong checksum: the link damages them.", L(NETWORK) | L(DEVICE),
+	                "Check cable, module and the other end of the link.", ETHTOOL } },
+	{ "rx_symbol_err_phy", COUNTER_LINK,
+	        { "The link saw damaged symbols.", L(NETWORK) | L(DEVICE), "Check cable and module.", ETHTOOL } },
+	{ "link_down_events_phy", COUNTER_LINK,
+	        { "The link went down.", L(NETWORK) | L(CONFIGURATION) | L(DEVICE),
+	                "See whether an administrator took it down, then cable, module and switch port.", ETHTOOL } },
+	{ "tx_pause_storm_error_events", COUNTER_CONGESTION,
+	        { "This port paused the other end for so long that the adapter stopped doing so: its receive path "
+	          "stands still.",
+	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of the host.", ETHTOOL } },
 	{ "rx_pause_ctrl_phy", COUNTER_CONGESTION,
 	        { "The other end of the link told this port to pause: the switch or the peer throttles it.", L(NETWORK),
 	                "Look at pause counters along the way.", ETHTOOL } },
 	{ "tx_pause_ctrl_phy", COUNTER_CONGESTION,
 	        { "This port told the other end of the link to pause: its receive path is slow.",
-	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of this host.", ETHTOOL } },
+	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of the host.", ETHTOOL } },
 	{ "rx_pause", COUNTER_CONGESTION,
 	        { "The other end of the link told this port to pause: the switch or the peer throttles it.", L(NETWORK),
 	                "Look at pause counters along the way.", ETHTOOL } },
 	{ "tx_pause", COUNTER_CONGESTION,
 	        { "This port told the other end of the link to pause: its receive path is slow.",
-	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of this host.", ETHTOOL } },
+	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of the host.", ETHTOOL } },
 };
+
+/* Of one priority: rx_prio3_pause, tx_prio0_pause_duration … */
+static const struct counter_explanation priority_pauses[] = {
+	{ "rx_prio", COUNTER_CONGESTION,
+	        { "The other end of the link told this port to pause this priority: the switch or the peer throttles "
+	          "it.",
+	                L(NETWORK), "Look at pause counters along the way.", ETHTOOL } },
+	{ "tx_prio", COUNTER_CONGESTION,
+	        { "This port told the other end of the link to pause this priority: its receive path is slow.",
+	                L(PLATFORM) | L(DEVICE), "Look at PCIe, IOMMU and memory of the host.", ETHTOOL } },
+};
+
+static bool is_priority_pause(const char *name, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	bool digit = !strncmp(name, prefix, length) && name[length] >= '0' && name[length] <= '7';
+	return digit && !strncmp(name + length + 1, "_pause", strlen("_pause"));
+}
 
 /* The probe's own names for what a rule or a queueing discipline of the host dropped: "nft inet filter input rule 4".
  */
@@ -213,6 +292,9 @@ const struct counter_explanation *explain_counter(const char *name)
 	for (size_t i = 0; name && i < ARRAY_SIZE(filter_counters); i++)
 		if (!strncmp(filter_counters[i].name, name, strlen(filter_counters[i].name)))
 			return &filter_counters[i];
+	for (size_t i = 0; name && i < ARRAY_SIZE(priority_pauses); i++)
+		if (is_priority_pause(name, priority_pauses[i].name))
+			return &priority_pauses[i];
 	for (size_t i = 0; name && i < ARRAY_SIZE(counter_table); i++)
 		if (!strcmp(counter_table[i].name, name))
 			return &counter_table[i];

@@ -141,15 +141,57 @@ bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, 
 	return false;
 }
 
+/* A rule, or a queueing discipline that somebody set up; the kernel's own drop for want of room (tc(8)). */
+static bool drops_on_purpose(const char *name)
+{
+	static const char *const kinds[] = { "nft ", "qdisc clsact ", "qdisc ingress ", "qdisc tbf ", "qdisc htb ",
+		"qdisc hfsc ", "qdisc cake ", "qdisc blackhole " };
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strncmp(name, kinds[i], strlen(kinds[i])))
+			return true;
+	return false;
+}
+
+/*
+ * What it dropped may be of other traffic. It accounts for ours where no more is missing than it dropped; of packets
+ * that the network stack refused soft RoCE keeps its own count, at a slightly other moment.
+ */
+static bool accounts_for_loss(const struct judge *judge, const struct counter_change *filter)
+{
+	int other = filter->side == SIDE_LOCAL ? SIDE_REMOTE : SIDE_LOCAL;
+	struct num refused = counter_growth(judge, filter->side, "send_err", NULL);
+	struct num sent = counter_growth(judge, other, "sent_pkts", NULL);
+	struct num received = counter_growth(judge, filter->side, "rcvd_pkts", NULL);
+	if (refused.known && refused.value > 0)
+		return growth_of(filter) >= refused.value / 2;
+	int64_t missing = sent.known && received.known ? difference(sent.value, received.value) : 0;
+	return missing > 0 && growth_of(filter) >= missing;
+}
+
 const struct counter_change *filter_hit(const struct judge *judge, int side)
 {
 	list_each(counter, &judge->evidence->counters) {
 		const struct counter_explanation *meaning = explain_counter(counter->name);
-		if (counter->side == side && meaning && meaning->kind == COUNTER_FILTER && growth_of(counter) > 0 &&
-		        (text_has(counter->name, "4791") || text_has(counter->name, "netem")))
+		if (counter->side != side || !meaning || meaning->kind != COUNTER_FILTER || growth_of(counter) <= 0)
+			continue;
+		if (text_has(counter->name, "4791") || text_has(counter->name, "netem") ||
+		        (drops_on_purpose(counter->name) && accounts_for_loss(judge, counter)))
 			return counter;
 	}
 	return NULL;
+}
+
+const char *netem_of(const struct endpoint_facts *end)
+{
+	static const char on[] = "netem on ";
+	const char *netem = is_software(end) && end->filter ? strstr(end->filter, on) : NULL;
+	size_t length = end->netdev ? strlen(end->netdev) : 0;
+	for (; netem && length; netem = strstr(netem + 1, on)) {
+		const char *name = netem + strlen(on);
+		if (!strncmp(name, end->netdev, length) && (name[length] == ':' || !name[length]))
+			return netem;
+	}
+	return netem;
 }
 
 static bool uses_qp(const struct judge *judge, int side, int64_t qpn)

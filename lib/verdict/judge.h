@@ -131,10 +131,13 @@ bool counter_moved(const struct judge *judge, int side, enum counter_kind kind, 
 const struct async_event *own_event(const struct judge *judge, int side, const char *name);
 bool event_is_own(const struct judge *judge, const struct async_event *event);
 /*
- * What of the host's filters dropped packets during the run that can be ours: a rule about UDP port 4791, or netem on
- * the netdev. NULL: nothing that was counted.
+ * What of the host's filters dropped packets during the run that can be ours: a rule about UDP port 4791, netem on the
+ * netdev, or another rule or queueing discipline whose drops account for what is missing. NULL: nothing that was
+ * counted.
  */
 const struct counter_change *filter_hit(const struct judge *judge, int side);
+/* What netem on the netdev of this end does to packets, as the record words it; NULL: there is none. */
+const char *netem_of(const struct endpoint_facts *end);
 /* a − b without overflow: recorded numbers may be anything. */
 int64_t difference(int64_t a, int64_t b);
 /* Operations that are done, listed or not: with a completion of their own, or by a later one. */
@@ -201,12 +204,19 @@ bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer);
 const char *all_operations(struct judge *judge, int64_t count);
 /* That this counter of a filter dropped packets during the run. */
 void tell_dropped(struct judge *judge, const struct counter_change *filter);
+/* Where to look at what drops in it. */
+void advise_dropped(struct judge *judge, const struct counter_change *filter);
 /* "write of 64 bytes", as far as it is known. */
 const char *request_words(struct judge *judge, int opcode, struct num bytes);
 /* A next step where packets need not leave the adapter: there are no two ends to compare, and nothing in between. */
 extern const char inside_the_adapter[];
+extern const char take_netem_away[];
 /* Facts for the reader, without any weight. */
 void tell_counters(struct judge *judge);
+/* Where to look for what moved damage, discards, pause and congestion counters after a quiet baseline. */
+void advise_counters(struct judge *judge);
+/* The same of events that tell of a change of addresses, partitions or paths. */
+void advise_events(struct judge *judge);
 void tell_events(struct judge *judge);
 void tell_progress(struct judge *judge, const struct operation *operation);
 void tell_routes(struct judge *judge);  /* what is wrong with route and neighbour of either end */
@@ -265,6 +275,12 @@ const struct lag_member *corrupting_member(const struct judge *judge);
 bool judge_member(struct judge *judge); /* one that failed, while the requests themselves did not */
 /* A filter or queueing discipline that counted: what it dropped was on its way to or from this port. */
 bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
+/* netem that damages, reorders or duplicates packets. */
+bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base);
+/* rules_loss.c: what of filters and queueing disciplines is known, and what would decide. */
+void tell_filters(struct judge *judge);
+/* An address that packets go by went away meanwhile. */
+bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base);
 /* rules_arrival.c: a completion that was there, and no event told of it. */
 bool judge_unnotified(struct judge *judge, enum outcome outcome);
 /* … of the request that is pending: taken, but with what status; there and not taken, or nearly too late. */

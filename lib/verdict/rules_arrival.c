@@ -84,7 +84,13 @@ static bool judge_not_taken(struct judge *judge)
 		not_observed(judge, "how long the completion lay there: the record does not say when it ends");
 	if (known && waited && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
 		because(judge, "the queue was not polled after the completion had arrived");
-		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+		if (!evidence->last_poll_ns.known)
+			return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+		/* The begin of the last call is recorded; that it returned, and that its thread had a CPU, is not. */
+		not_observed(judge, "whether the last poll returned, and whether its thread got a CPU after it");
+		next_step(judge, "see whether that thread runs: /proc/PID/task/TID/stat, its cgroup's cpu.stat, and "
+		                 "who shares its CPU");
+		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER) | L(KERNEL) | L(CONFIGURATION));
 	}
 	not_observed(judge, "whether the queue was polled after the completion had arrived");
 	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
@@ -127,6 +133,22 @@ bool judge_arrived(struct judge *judge)
 }
 
 /*
+ * A program may let other queue pairs use the completion queue, and the completion be theirs. It is not where all its
+ * queue pairs are listed, or where the entry names this one, or makes no sense.
+ */
+static bool may_share_queue(const struct judge *judge)
+{
+	if (judge->evidence->local.queue_pairs.count)
+		return false;
+	list_each(entry, &judge->evidence->unclaimed_completions) {
+		bool own = entry->qpn.known && num_is(judge->evidence->local.qpn, entry->qpn.value);
+		if (entry->is_known == FLAG_NO || own)
+			return false;
+	}
+	return true;
+}
+
+/*
  * The one request that is outstanding got no completion, and one came that nobody knows: an entry in the queue that the
  * library could not make sense of, or that names another request.
  */
@@ -135,7 +157,8 @@ bool judge_foreign(struct judge *judge)
 	if (!tell_foreign(judge))
 		return false;
 	summarize(judge, "a completion came that belongs to no request, and that of the request did not");
-	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
+	layer_set caller = may_share_queue(judge) ? L(APPLICATION) : 0;
+	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(PLATFORM) | L(DEVICE) | caller);
 }
 
 /* Of the queue pair that waits, in memory and not taken by poll; with or without an error. NULL: none. */

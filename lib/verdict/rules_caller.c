@@ -193,6 +193,22 @@ static bool judge_wrong_number(struct judge *judge, enum outcome outcome)
 	        L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | LAYER_BIT(program_of(judge, SIDE_REMOTE)));
 }
 
+/* The peer's answers go to the number that it was told. */
+static bool judge_wrong_number_there(struct judge *judge, enum outcome outcome)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	if (judge->succeeded || !both_differ(remote->dest_qpn, local->qpn))
+		return false;
+	if (outcome == OUTCOME_FAILED)
+		tell_failed(judge, judge->failed);
+	because(judge, "the peer's queue pair sends to number %" PRId64 ", the local one has number %" PRId64,
+	        remote->dest_qpn.value, local->qpn.value);
+	summarize(judge, "the peer's queue pair was given a number that is not this one's: its answers go elsewhere");
+	next_step(judge, "compare queue pair number and PSN at RTR and RTS with what was exchanged");
+	return likely(judge, outcome, program_of(judge, SIDE_REMOTE),
+	        L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(APPLICATION));
+}
+
 static bool judge_path_mtu(struct judge *judge, const struct operation *operation)
 {
 	struct num here = judge->evidence->local.path_mtu, there = judge->evidence->remote.path_mtu;
@@ -251,7 +267,7 @@ bool rule_caller_failed(struct judge *judge)
 	case REM_INV_REQ:
 		return judge_path_mtu(judge, operation);
 	case RETRY_EXC:
-		return judge_wrong_number(judge, OUTCOME_FAILED);
+		return judge_wrong_number(judge, OUTCOME_FAILED) || judge_wrong_number_there(judge, OUTCOME_FAILED);
 	default:
 		return false;
 	}
@@ -337,7 +353,8 @@ bool rule_caller_stalled(struct judge *judge)
 	if (!decided && judge->pending->cqe_arrived_ns.known && !judge->pending->cqe_consumed_ns.known &&
 	        (is_solicited_only(judge) || is_armed_late(judge)))
 		decided = confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
-	return decided || judge_wrong_number(judge, OUTCOME_STALLED);
+	return decided || judge_wrong_number(judge, OUTCOME_STALLED) ||
+	       judge_wrong_number_there(judge, OUTCOME_STALLED);
 }
 
 /* The wait for acknowledgements is one of user space, in a futex. */

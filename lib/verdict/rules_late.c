@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char take_netem_away[] = "take netem away where it is not meant (tc qdisc show dev NETDEV)";
-
 /* What netem holds each packet back on its way out of that host, as the record words it ("delay 60.0 ms"); 0: nothing.
  */
 static int64_t held_back_ns(const struct endpoint_facts *end)
@@ -19,7 +17,7 @@ static int64_t held_back_ns(const struct endpoint_facts *end)
 		const char *name;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	const char *netem = is_software(end) && end->filter ? strstr(end->filter, "netem") : NULL;
+	const char *netem = netem_of(end);
 	const char *delay = netem ? strstr(netem, "delay ") : NULL;
 	double value;
 	char unit[4];
@@ -85,7 +83,12 @@ bool judge_retried(struct judge *judge)
 		        "some");
 		return true;
 	}
+	if (judge_netem(judge, OUTCOME_DEGRADED, L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE)))
+		return true;
 	summarize(judge, "it worked, but packets had to be sent again");
+	advise_counters(judge);
+	if (is_software(&judge->evidence->local) || is_software(&judge->evidence->remote))
+		tell_filters(judge);
 	next_step(judge, "%s",
 	        judge->evidence->same_port_loopback == FLAG_YES
 	                ? inside_the_adapter
@@ -146,6 +149,15 @@ static layer_set layers_on_the_way(const struct judge *judge, const struct opera
 	return is_software(&judge->evidence->local) || is_software(&judge->evidence->remote) ? way : way & ~L(KERNEL);
 }
 
+/* Nearly all of the time: the call writes to memory and to the device's registers, and waits for nobody else. */
+static bool passed_in_post(const struct operation *operation)
+{
+	int64_t latency = latency_ns(operation);
+	if (latency < 0 || !operation->post_return_ns.known)
+		return false;
+	return difference(operation->post_return_ns.value, operation->post_call_ns.value) > latency - latency / 10;
+}
+
 /*
  * Who may have kept a completion that came in the end: everything on the way, and the poller too. Where it is known to
  * have arrived, the larger part of the wait says on which side of the completion queue to look.
@@ -158,6 +170,8 @@ static layer_set delaying_layers(const struct judge *judge, const struct operati
 	int64_t latency = latency_ns(operation);
 	/* Found by the last look of all, which is not when it arrived. */
 	bool found = notification && notification->found_at_end == FLAG_YES && operation->found_unnotified == FLAG_YES;
+	if (passed_in_post(operation))
+		return L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);
 	if (!operation->cqe_arrived_ns.known || !operation->post_call_ns.known || latency < 0)
 		return way | taking;
 	int64_t arrival = difference(operation->cqe_arrived_ns.value, operation->post_call_ns.value);
@@ -283,6 +297,7 @@ bool judge_slow(struct judge *judge)
 		next_step(judge, "%s", take_netem_away);
 		return likely(judge, OUTCOME_DEGRADED, LAYER_CONFIGURATION, delaying_layers(judge, slow));
 	}
+	advise_counters(judge);
 	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, slow));
 }

@@ -36,7 +36,7 @@ static void advise_filter(struct judge *judge, const struct endpoint_facts *end,
 		        judge, "see with iptables-legacy -vnxL on %s which rule counts packets of %s", whose, packets);
 }
 
-static void tell_filters(struct judge *judge)
+void tell_filters(struct judge *judge)
 {
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
 	for (int i = 0; i < 2; i++) {
@@ -52,9 +52,6 @@ static void tell_filters(struct judge *judge)
 			because(judge, "%s has no packet filter or queueing discipline that drops", whose);
 		advise_filter(judge, ends[i], whose);
 	}
-	if (counter_moved(judge, SIDE_LOCAL, COUNTER_CONGESTION, true) ||
-	        counter_moved(judge, SIDE_REMOTE, COUNTER_CONGESTION, true))
-		next_step(judge, "follow the pause frames along the way: who throttles whom");
 	bool leaves = judge->evidence->same_port_loopback != FLAG_YES;
 	if (leaves && judge->evidence->local.driver && !filter_matters(ends[0]))
 		next_step(judge, "look at ACLs and drop counters of the switches; the host's packet filter is not in "
@@ -62,10 +59,40 @@ static void tell_filters(struct judge *judge)
 		                 "this adapter");
 }
 
-/* Both ends are software, and neither host has anything that drops. */
+/* Written by hand: nobody asks whether it is right, and packets go to the address that it has. */
+static void advise_neighbours(struct judge *judge)
+{
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
+		const struct endpoint_facts *end = endpoint(judge, side);
+		if (text_is(end->neighbour, "permanent"))
+			next_step(judge,
+			        "compare the permanent neighbour entry on %s%s with the MAC address of %s (ip neigh)",
+			        end->route_netdev ? end->route_netdev : "its netdev",
+			        side == SIDE_REMOTE ? " of the peer's host" : "",
+			        end->route_gateway ? "the gateway" : "the other end");
+	}
+}
+
+/* The GID table changed under the run, and the GID in use may be what changed. */
+static bool may_have_lost_gid(const struct judge *judge, int side)
+{
+	enum flag kept = endpoint(judge, side)->gid_kept;
+	return kept == FLAG_NO || (kept == FLAG_UNKNOWN && own_event(judge, side, "GID_CHANGE"));
+}
+
+/* Its port was up all the time, its address is there, and it was looked at after the loss. */
+static bool is_undisturbed(const struct judge *judge, int side)
+{
+	bool seen = side == SIDE_LOCAL || is_one_host(judge) || judge->evidence->remote.alive == FLAG_YES;
+	return seen && !own_event(judge, side, "PORT_ERR") && !may_have_lost_gid(judge, side);
+}
+
+/* Both ends are software, neither host has anything that drops, and nobody changed ports and addresses meanwhile. */
 static bool filters_excluded(const struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	if (!is_undisturbed(judge, SIDE_LOCAL) || !is_undisturbed(judge, SIDE_REMOTE) || ip_is_silent(judge))
+		return false;
 	return filter_matters(local) && filter_matters(remote) && local->filter && !*local->filter && remote->filter &&
 	       !*remote->filter;
 }
@@ -147,6 +174,7 @@ static bool judge_wire(struct judge *judge, enum outcome outcome)
 		return false;
 	summarize(judge, "packets were sent by this host and not received by the peer");
 	not_observed(judge, "the wire: these counters are of the hosts, with their filters behind them");
+	advise_neighbours(judge);
 	tell_filters(judge);
 	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION));
 }
@@ -186,16 +214,20 @@ static bool judge_not_left(struct judge *judge, enum outcome outcome)
  */
 static bool arrived_at_peer(struct judge *judge)
 {
-	static const char *const names[] = { "duplicate_request", "rx_write_requests", "rx_read_requests" };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	static const struct {
+		const char *name;
+		bool once; /* not of what was answered before: a duplicate is none of those */
+	} counters[] = { { "duplicate_request", true }, { "dup_req", true }, { "rx_write_requests", false },
+		{ "rx_read_requests", false } };
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
 		enum flag quiet = FLAG_UNKNOWN;
-		struct num growth = counter_growth(judge, SIDE_REMOTE, names[i], &quiet);
-		int64_t answered = i ? judge->succeeded : 0; /* a duplicate is none of those */
+		struct num growth = counter_growth(judge, SIDE_REMOTE, counters[i].name, &quiet);
+		int64_t answered = counters[i].once ? 0 : judge->succeeded;
 		if (!growth.known || growth.value <= answered || quiet == FLAG_NO)
 			continue;
 		because(judge,
 		        "the peer's %s rose by %" PRId64 "%s: consistent with answers that are lost on the way back",
-		        names[i], growth.value, answered ? ", more than were answered" : "");
+		        counters[i].name, growth.value, answered ? ", more than were answered" : "");
 		return true;
 	}
 	return false;
@@ -232,8 +264,12 @@ static layer_set counted_layers(const struct judge *judge)
 	list_each(counter, &judge->evidence->counters) {
 		const struct counter_explanation *meaning = explain_counter(counter->name);
 		bool speaks = meaning && (meaning->kind == COUNTER_LINK || meaning->kind == COUNTER_CONGESTION);
-		if (speaks && counter->quiet != FLAG_NO && has_grown(counter))
-			set |= layers_of_side(judge, counter->side, meaning->text.layers);
+		if (!speaks || counter->quiet == FLAG_NO || !has_grown(counter))
+			continue;
+		set |= layers_of_side(judge, counter->side, meaning->text.layers);
+		/* The other adapter, seen from there, is this one. */
+		if (counter->side == SIDE_REMOTE && meaning->text.layers & L(REMOTE_DEVICE))
+			set |= L(DEVICE);
 	}
 	return set;
 }
@@ -263,6 +299,10 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, const struct o
 		return false;
 	if (peer_silent(judge)) {
 		not_observed(judge, "whether the peer's process runs: nobody answers on the control connection either");
+		summarize(judge, "no acknowledgement came, and nobody answers on the control connection either");
+		next_step(judge, "see whether the peer's host is up and its process goes on: a host that is cut off, "
+		                 "one that crashed and "
+		                 "a process that is stopped look the same from here");
 		return undetermined(judge, outcome, base | L(REMOTE_APPLICATION));
 	}
 	because(judge, "the peer's process is gone");
@@ -311,6 +351,29 @@ static void tell_patience(struct judge *judge)
 	        plural(local->retry_count.value + 1), format_duration(timeout, each));
 }
 
+/* What netem does besides dropping is not counted: damaged packets are thrown away for their checksums. */
+bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	static const char *const deeds[][2] = { { "corrupt ", "damages" }, { "reorder ", "reorders" },
+		{ "duplicate ", "duplicates" } };
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
+		const char *netem = netem_of(endpoint(judge, side));
+		for (size_t i = 0; i < ARRAY_SIZE(deeds); i++) {
+			/* One that came twice was not lost. */
+			if (!text_has(netem, deeds[i][0]) || (i == 2 && outcome != OUTCOME_DEGRADED))
+				continue;
+			tell_filters(judge);
+			summarize(judge, "%s, and netem of %s %s packets",
+			        outcome == OUTCOME_DEGRADED ? "it worked, but packets had to be sent again"
+			                                    : "packets are lost",
+			        side == SIDE_REMOTE ? "the peer's host" : "this host", deeds[i][1]);
+			next_step(judge, "%s", take_netem_away);
+			return likely(judge, outcome, LAYER_CONFIGURATION, base);
+		}
+	}
+	return false;
+}
+
 bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	int side = filter_hit(judge, SIDE_LOCAL) ? SIDE_LOCAL : SIDE_REMOTE;
@@ -319,10 +382,30 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 		return false;
 	tell_filters(judge);
 	tell_dropped(judge, hit);
-	summarize(judge, "packets are lost, and a filter of %s drops such packets",
+	summarize(judge, "packets are lost, and a %s of %s drops such packets",
+	        text_has(hit->name, "qdisc ") ? "queueing discipline" : "filter",
 	        side == SIDE_REMOTE ? "the peer's host" : "this host");
-	next_step(judge, "look at that rule or queueing discipline, and take it away where it is not meant");
+	advise_dropped(judge, hit);
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
+}
+
+bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
+		const struct endpoint_facts *end = endpoint(judge, side);
+		const char *whose = side == SIDE_REMOTE ? "the peer's" : "the local";
+		if (end->gid_kept != FLAG_NO || text_is(end->link_layer, "InfiniBand"))
+			continue;
+		because(judge, "%s GID %s is not at its index any more: its address went away during the run", whose,
+		        end->gid ? end->gid : "of the queue pair");
+		summarize(judge, "%s address went away during the run, and its GID with it", whose);
+		next_step(judge,
+		        "see who took the address from %s%s (ip monitor address, the network manager's log), and put "
+		        "it back",
+		        end->netdev ? end->netdev : "the netdev", side == SIDE_REMOTE ? " of the peer's host" : "");
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	}
+	return false;
 }
 
 /* Of the peer; its adapter or its program may have broken it. */
@@ -345,7 +428,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		               "come back");
 	else if (operation->landed == FLAG_NO)
 		because(judge, "the target looked into its memory, and nothing of the payload is there");
-	if (!landed && judge_port_down(judge, outcome))
+	/* Also where the request had arrived: a port that is down takes and sends no answers. */
+	if (judge_port_down(judge, outcome))
 		return true;
 	if (!landed && own_event(judge, SIDE_REMOTE, "DEVICE_FATAL")) {
 		summarize(judge, "the peer's adapter stopped working or was removed");
@@ -353,6 +437,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		return undetermined(judge, outcome, L(REMOTE_DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
 	}
 	tell_routes(judge);
+	advise_counters(judge);
+	advise_events(judge);
 	if (only_large_fails(judge, operation))
 		because(judge,
 		        "smaller operations succeeded, this one of %" PRId64
@@ -369,10 +455,14 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		base |= L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
 	bool answers = excludes_peer_program(judge, operation) || (landed && remote->alive != FLAG_NO);
 	answers = answers && !refused && !broken;
-	if (judge_filter(judge, outcome, answers ? base & ~L(REMOTE_APPLICATION) : base))
+	layer_set others = answers ? base & ~L(REMOTE_APPLICATION) : base;
+	if (judge_filter(judge, outcome, others) || judge_netem(judge, outcome, others))
 		return true;
 	if (judge->step.name && judge->step.side == SIDE_REMOTE && !landed)
 		return judge_failed_step(judge, outcome);
+	/* Its own end is seen from here also where the peer cannot be asked any more. */
+	if (!is_not_ready(remote) && !peer_closed(judge) && judge_gid_gone(judge, outcome, others))
+		return true;
 	if (!landed && (judge_peer(judge, outcome, operation, base) ||
 	                       judge_conflicts(judge, outcome, operation, base) || judge_wire(judge, outcome)))
 		return true;
@@ -393,13 +483,23 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge));
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	}
+	advise_neighbours(judge);
 	if (filters_excluded(judge) && !gid_conflict(judge) && !mtu_conflict(judge))
 		base &= ~L(CONFIGURATION);
 	if (judge->evidence->same_port_loopback != FLAG_YES)
 		not_observed(judge, "the wire counters of both adapters together, which would tell loss on the way "
 		                    "from a peer that "
 		                    "does not answer");
-	if (num_is(status_of(operation), WC_RETRY_EXC) && !only_large_fails(judge, operation))
+	int flapped = own_event(judge, SIDE_LOCAL, "PORT_ERR")    ? SIDE_LOCAL
+	              : own_event(judge, SIDE_REMOTE, "PORT_ERR") ? SIDE_REMOTE
+	                                                          : SIDE_UNKNOWN;
+	if (flapped != SIDE_UNKNOWN) {
+		summarize(judge, "no acknowledgement came, and %s port went down meanwhile",
+		        flapped == SIDE_REMOTE ? "the peer's" : "the local");
+		next_step(
+		        judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+		base |= L(NETWORK) | L(CONFIGURATION) | (flapped == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE));
+	} else if (num_is(status_of(operation), WC_RETRY_EXC) && !only_large_fails(judge, operation))
 		summarize(judge, "%s (status 12, IBV_WC_RETRY_EXC_ERR)",
 		        landed                ? "the request arrived, and no acknowledgement came back in all tries"
 		        : ip_is_silent(judge) ? "no acknowledgement came in all tries, and IP between the same "

@@ -20,6 +20,18 @@ static void tell_payloads(struct judge *judge)
 	}
 }
 
+/* Nothing arrived at all, where somebody looked; else something did, and it is not what was sent. */
+static bool is_missing(const struct judge *judge)
+{
+	list_each(of_size, &judge->evidence->payloads)
+		if (of_size->wrong.known && of_size->wrong.value > 0)
+			return false;
+	list_each(operation, &judge->evidence->operations)
+		if (is_success(operation) && operation->payload_verified == FLAG_NO && operation->landed != FLAG_NO)
+			return false;
+	return judge->wrong->landed == FLAG_NO;
+}
+
 bool rule_corrupt(struct judge *judge)
 {
 	const struct lag_member *member = judge->wrong ? NULL : corrupting_member(judge);
@@ -27,15 +39,20 @@ bool rule_corrupt(struct judge *judge)
 		return false;
 	if (member)
 		because(judge, "wrong bytes arrived over %s", member_words(judge, member));
-	because(judge, "an operation succeeded, and the bytes in the target's memory are not those that were sent");
+	bool missing = !member && is_missing(judge);
+	because(judge, "an operation succeeded, and %s",
+	        missing ? "the target looked into its memory, and nothing of the payload is there"
+	                : "the bytes in the target's memory are not those that were sent");
 	tell_payloads(judge);
 	if (judge->failed)
 		because(judge, "another operation failed as well; wrong data outweighs it");
 	tell_counters(judge);
 	tell_gaps(judge, judge->wrong);
-	summarize(judge, "the operation succeeded, and the payload is wrong");
-	not_observed(
-	        judge, "where the bytes changed: between the source's memory and adapter, or between the target's");
+	summarize(judge, missing ? "the operation succeeded, and its payload is not in the target's memory"
+	                         : "the operation succeeded, and the payload is wrong");
+	not_observed(judge, "%s",
+	        missing ? "where the bytes went: the target looked at the place that it gave out"
+	                : "where the bytes changed: between the source's memory and adapter, or between the target's");
 	next_step(judge, "repeat with buffers on the adapters' own nodes, then look at IOMMU, ACS and relaxed ordering "
 	                 "on both hosts");
 	layer_set set = L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE);

@@ -109,8 +109,12 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 			return undetermined(judge, outcome, base);
 		because(judge, "%s", conflict);
 		/* The subnet manager may be out of reach as well. */
-		if (text_is(evidence->local.link_layer, "InfiniBand") && gid_conflict(judge))
+		if (text_is(evidence->local.link_layer, "InfiniBand") && gid_conflict(judge)) {
 			base |= L(NETWORK);
+			summarize(judge, "%s", conflict);
+			next_step(
+			        judge, "look at the subnet manager: whether it runs, and state and LID of both ports");
+		}
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	default:
 		if (!evidence->local.gid && !evidence->remote.gid)

@@ -138,8 +138,11 @@ static bool judge_send_queue(struct judge *judge)
 	                 "qdisc)");
 	if (local->filter && *local->filter)
 		because(judge, "this host has packet filters or queueing disciplines that may drop: %s", local->filter);
-	if (filter_hit(judge, SIDE_LOCAL))
+	const struct counter_change *hit = filter_hit(judge, SIDE_LOCAL);
+	if (hit) {
+		advise_dropped(judge, hit);
 		return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL));
+	}
 	if (!local->filter)
 		not_observed(judge, "packet filters and queueing disciplines of this host");
 	return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL));

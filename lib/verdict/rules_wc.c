@@ -234,6 +234,11 @@ static bool judge_no_receive(struct judge *judge, const struct operation *operat
 	if ((mlx5.known && mlx5.value > 0 && quiet_mlx5 == FLAG_YES) ||
 	        (rxe.known && rxe.value > 0 && quiet_rxe == FLAG_YES))
 		because(judge, "the peer's adapter counted messages without a receive after a quiet baseline");
+	if (own_event(judge, SIDE_REMOTE, "SRQ_ERR")) {
+		because(judge, "%s", explain_event("SRQ_ERR")->text.meaning);
+		summarize(judge, "the peer's shared receive queue broke, and no receive was to be had");
+		return undetermined(judge, OUTCOME_FAILED, base);
+	}
 	/* A receive that was posted and that the peer's adapter did not see looks the same from here. */
 	not_observed(judge, "whether the peer's program had posted a receive that its adapter did not see");
 	return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION, base);
@@ -278,6 +283,18 @@ static void advise_refused(struct judge *judge, const struct operation *operatio
 		next_step(judge, "look at the access flags of the peer's buffer and of its queue pair");
 }
 
+/*
+ * Soft RoCE has status 2 also for a packet that it finds no way for: a port that went down, a route or an address that
+ * is gone (kernel, rxe_requester() in drivers/infiniband/sw/rxe/rxe_req.c).
+ */
+static bool is_without_way(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *local = endpoint(judge, SIDE_LOCAL);
+	bool lost = local->gid_kept == FLAG_NO || (local->route_errno.known && local->route_errno.value) ||
+	            is_port_down(local);
+	return num_is(status_of(operation), WC_LOC_QP_OP) && is_software(local) && lost;
+}
+
 /* The table knows the status only. */
 static void advise_status(struct judge *judge, const struct operation *operation, const char *next)
 {
@@ -285,7 +302,7 @@ static void advise_status(struct judge *judge, const struct operation *operation
 		advise_unanswered(judge);
 	else if (num_is(status_of(operation), WC_REM_ACCESS))
 		advise_refused(judge, operation, next);
-	else if (!num_is(status_of(operation), WC_LOC_PROT))
+	else if (!num_is(status_of(operation), WC_LOC_PROT) && !is_without_way(judge, operation))
 		next_step(judge, "%s", next);
 }
 
@@ -328,10 +345,7 @@ static void tell_vendor(struct judge *judge, const struct operation *operation)
 		        (uint64_t)operation->vendor_err.value);
 }
 
-/*
- * Soft RoCE has this status also for a packet that it finds no way for: a port that went down, a route that is gone
- * (kernel, rxe_requester() in drivers/infiniband/sw/rxe/rxe_req.c).
- */
+/* See is_without_way(). */
 static bool judge_local_operation(struct judge *judge, layer_set base)
 {
 	const struct endpoint_facts *local = endpoint(judge, SIDE_LOCAL);
@@ -339,7 +353,17 @@ static bool judge_local_operation(struct judge *judge, layer_set base)
 		return undetermined(judge, OUTCOME_FAILED, base);
 	if (is_port_down(local) && judge_port_down(judge, OUTCOME_FAILED))
 		return true;
-	return undetermined(judge, OUTCOME_FAILED, base | L(CONFIGURATION));
+	base |= L(CONFIGURATION);
+	tell_routes(judge);
+	if (local->gid_kept == FLAG_NO && judge_gid_gone(judge, OUTCOME_FAILED, base))
+		return true;
+	if (local->route_errno.known && local->route_errno.value) {
+		summarize(judge, "this host has no route to the peer's GID any more");
+		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge));
+		return likely(judge, OUTCOME_FAILED, LAYER_CONFIGURATION, base);
+	}
+	advise_events(judge);
+	return undetermined(judge, OUTCOME_FAILED, base);
 }
 
 /* Not an answer of the peer: then what broke here meanwhile may be the reason. */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/duration.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -25,11 +26,22 @@ const char *all_operations(struct judge *judge, int64_t count)
 	return text ? text : "the operation";
 }
 
+const char take_netem_away[] = "take netem away where it is not meant (tc qdisc show dev NETDEV)";
+
 void tell_dropped(struct judge *judge, const struct counter_change *filter)
 {
 	int64_t dropped = difference(filter->after.value, filter->before.value);
 	because(judge, "%s: %s dropped %" PRId64 " packet%s during the run",
 	        filter->side == SIDE_REMOTE ? "the peer's host" : "this host", filter->name, dropped, plural(dropped));
+}
+
+void advise_dropped(struct judge *judge, const struct counter_change *filter)
+{
+	bool programs = text_has(filter->name, "qdisc clsact ") || text_has(filter->name, "qdisc ingress ");
+	next_step(judge, "%s",
+	        programs ? "look at the filters and BPF programs on that netdev (tc -s filter show dev NETDEV ingress, "
+	                   "or egress; bpftool net)"
+	                 : "look at that rule or queueing discipline, and take it away where it is not meant");
 }
 
 void tell_counters(struct judge *judge)
@@ -53,6 +65,43 @@ void tell_counters(struct judge *judge)
 		                ? " and had stood still before the run"
 		                : " (port-wide and without a quiet baseline: only consistent with it)");
 	}
+}
+
+/* A sentence of the tables, which speak of the side that counted or was told. */
+static void advise_side(struct judge *judge, int side, const char *advice)
+{
+	char *text = arena_printf(judge->arena, "%c%s", tolower((unsigned char)advice[0]), advice + 1);
+	size_t length = text ? strlen(text) : 0;
+	if (length && text[length - 1] == '.')
+		text[length - 1] = '\0';
+	bool here = side != SIDE_REMOTE || judge->evidence->same_port_loopback == FLAG_YES;
+	/* Said of one side it holds for both. */
+	if (text && !strings_contain(&judge->verdict->next_steps, text))
+		next_step(judge, "%s%s", here ? "" : "on the peer's side: ", text);
+}
+
+void advise_counters(struct judge *judge)
+{
+	list_each(counter, &judge->evidence->counters) {
+		const struct counter_explanation *meaning = explain_counter(counter->name);
+		bool speaks = meaning && (meaning->kind == COUNTER_LINK || meaning->kind == COUNTER_CONGESTION);
+		if (speaks && meaning->text.next && counter->quiet == FLAG_YES && has_grown(counter))
+			advise_side(judge, counter->side, meaning->text.next);
+	}
+}
+
+void advise_events(struct judge *judge)
+{
+	static const char *const changes[] = { "GID_CHANGE", "LID_CHANGE", "PKEY_CHANGE", "PATH_MIG_ERR" };
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++)
+		for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+			bool ours = own_event(judge, side, changes[i]);
+			/* Looked at already. */
+			bool known =
+			        !strcmp(changes[i], "GID_CHANGE") && endpoint(judge, side)->gid_kept != FLAG_UNKNOWN;
+			if (ours && !known)
+				advise_side(judge, side, explain_event(changes[i])->text.next);
+		}
 }
 
 void tell_events(struct judge *judge)
