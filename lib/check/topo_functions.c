@@ -94,6 +94,15 @@ static void check_recovery(const struct pci_function *function, const char *subj
 	report_advice(finding, "Write its firmware again (mstflint), then switch the host off and on.");
 }
 
+/* Then that device may be the function's. */
+static bool has_device_of_unknown_place(const struct host *host)
+{
+	list_each(device, &host->devices)
+		if (device->unseen)
+			return true;
+	return false;
+}
+
 static void check_function(const struct host *host, const struct pci_function *function, struct report *report)
 {
 	enum { NETWORK_CLASS = 0x02 };
@@ -125,7 +134,7 @@ static void check_function(const struct host *host, const struct pci_function *f
 		        "Load the vendor's driver, or see in the kernel log why it did not take the function.");
 		return;
 	}
-	if (is_given_away(function->driver))
+	if (is_given_away(function->driver) || has_device_of_unknown_place(host))
 		return;
 	const char *netdev = function->netdev_name;
 	struct finding *finding = check_add(report, "function-without-rdma-device", subject,

@@ -88,7 +88,8 @@ static void check_link(const struct rdma_device *device, const struct pci_functi
 		report_evidence(report, finding, "sysfs", "max_link", "%s", able);
 		report_advice(
 		        finding, "Reseat the adapter, look at the riser and at the slot's setting in the firmware.");
-	} else if (below(link->able_speed, hop->max_speed_mtps) || below(link->able_width, hop->max_width)) {
+	} else if (below(hop->speed_mtps, hop->max_speed_mtps) || below(hop->width, hop->max_width)) {
+		/* That it does less counts, not what the port above says it can: emulated ones (QEMU) say anything. */
 		link_text(hop->max_speed_mtps, hop->max_width, able);
 		struct finding *finding = check_add(report, "pcie-slot-limits-adapter", subject,
 		        "%s can %s, the port %s above it limits the link to %s%s (on the way to %s)", hop->address,

@@ -23,6 +23,36 @@ static bool is_infiniband_vf(const struct rdma_device *device)
 	return device->function.kind == FUNCTION_VF && device->transport == TRANSPORT_INFINIBAND;
 }
 
+/* The hop towards it that does not answer; NULL: all do, as far as is known. */
+static const struct pci_hop *silent_hop(const struct rdma_device *device)
+{
+	if (device->pci)
+		list_each(hop, &device->pci->path)
+			if (hop->silent)
+				return hop;
+	return NULL;
+}
+
+/* Where a netdev has its carrier from; only those of adapters have a cable. */
+static const char *carrier_source(const struct netdev *netdev)
+{
+	switch (netdev->kind) {
+	case LINK_VETH:
+		return "set its other end up, which may be in another network namespace";
+	case LINK_BRIDGE:
+	case LINK_TEAM:
+		return "none of its ports has one";
+	case LINK_VLAN:
+	case LINK_MACVLAN:
+	case LINK_IPVLAN:
+		return "the netdev that it stands on has none";
+	default:
+		return netdev->kind_name && !strcmp(netdev->kind_name, "tun")
+		               ? "no program has it open"
+		               : "look at the cable, the transceiver and the switch port";
+	}
+}
+
 /* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
 static const char *down_advice(struct arena *arena, const struct port *port)
 {
@@ -46,9 +76,7 @@ static const char *down_advice(struct arena *arena, const struct port *port)
 	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO && members)
 		return arena_printf(arena, "%s is up and has no carrier. %s", netdev->name, members);
 	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO)
-		return arena_printf(arena,
-		        "%s is up and has no carrier: look at the cable, the transceiver and the switch port.",
-		        netdev->name);
+		return arena_printf(arena, "%s is up and has no carrier: %s.", netdev->name, carrier_source(netdev));
 	for (size_t i = 0; port->physical_state && i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(port->physical_state, known[i].state))
 			return known[i].advice;
@@ -116,20 +144,30 @@ static struct finding *check_not_ready(
 	return finding;
 }
 
+/* A port comes to ARMED by a subnet manager only (InfiniBand Architecture Specification, volume 1, link states). */
+static struct finding *check_waiting(const struct port *port, const char *subject, struct report *report)
+{
+	bool armed = is_state(port, "ARMED");
+	struct finding *finding = check_add(report, "port-waits-for-subnet-manager", subject, "%s: %s", port->state,
+	        armed ? "a subnet manager has armed the port, and none has made it active"
+	              : "the link is up, but no subnet manager has made the port active");
+	report_advice(finding,
+	        armed ? "Read the log of the subnet manager: it ended halfway, or another port holds it up."
+	              : "Start a subnet manager (opensm, or the switch's), or look why it does not see this port.");
+	return finding;
+}
+
 static void check_state(const struct host *host, const struct rdma_device *device, const struct port *port,
         const char *subject, struct report *report)
 {
 	struct finding *finding = NULL;
 	bool infiniband = port->link_layer == LINK_LAYER_INFINIBAND;
 	if (infiniband && (is_state(port, "INIT") || is_state(port, "ARMED"))) {
-		finding = check_add(report, "port-waits-for-subnet-manager", subject,
-		        "%s: the link is up, but no subnet manager has made the port active", port->state);
-		report_advice(finding,
-		        "Start a subnet manager (opensm, or the switch's), or look why it does not see this port.");
+		finding = check_waiting(port, subject, report);
 	} else if (is_state(port, "DOWN") && !(is_infiniband_vf(device) && is_zero_guid(device->node_guid))) {
 		finding = check_add(report, "port-down", subject, "the port is DOWN, physical state %s",
 		        port->physical_state ? port->physical_state : "unknown");
-		report_advice(finding, down_advice(report->arena, port));
+		report_advice(finding, silent_hop(device) ? NULL : down_advice(report->arena, port));
 		if (finding && is_down_unasked(host, device, port))
 			finding->severity = SEVERITY_ERROR;
 	} else if (port->state && !is_state(port, "ACTIVE") && !is_state(port, "DOWN")) {
@@ -169,14 +207,16 @@ static void check_uverbs(const struct rdma_device *device, struct report *report
 	if (finding && uverbs->refused && uverbs->refused != -ENOENT && uverbs->refused != -EACCES)
 		finding->severity = SEVERITY_ERROR;
 	report_evidence(report, finding, "access(2)", uverbs->path, "%s", uverbs->reason);
-	report_advice(finding,
-	        "In a container the device node must be passed in; on a host udev's rdma rules make it accessible.");
+	bool denied = uverbs->refused == -ENOENT || uverbs->refused == -EACCES || uverbs->refused == -EPERM;
+	report_advice(finding, denied ? "In a container the device node must be passed in; on a host udev's rdma rules "
+	                                "make it accessible."
+	                              : NULL);
 }
 
 static void check_provider(const struct rdma_device *device, struct report *report)
 {
-	if (!device->provider_missing || device->uverbs.accessible != FLAG_YES)
-		return;
+	if (!device->provider_missing || device->uverbs.accessible != FLAG_YES || device->unseen)
+		return;                                           /* libibverbs goes by sysfs */
 	const char *driver = rdma_driver_name(device->driver_id); /* providers go by the RDMA driver */
 	struct finding *finding = check_add(report, "provider-missing", device->name,
 	        "libibverbs does not offer the device though %s may be opened: no provider library for its driver%s%s",
@@ -273,11 +313,26 @@ static const struct not_collected *first_cause(const struct rdma_device *device,
 	return first;
 }
 
+static void check_bus(const struct rdma_device *device, const struct pci_hop *hop, struct report *report)
+{
+	bool own = hop->kind == PCI_ENDPOINT;
+	struct finding *finding = check_add(report, "device-not-answering", device->name,
+	        "%s %s does not answer on PCIe: its configuration space reads all ones",
+	        own ? "its function" : "the bridge above it,", hop->address);
+	report_evidence(report, finding, "PCI configuration space", hop->address, "0xffffffff");
+	report_advice(finding,
+	        "Read the kernel log for errors of PCIe (AER, DPC, hotplug); a reset of the slot or a power "
+	        "cycle brings the adapter back where its hardware is sound.");
+}
+
 static void check_answers(const struct rdma_device *device, const struct silences *silences, struct report *report)
 {
 	enum { ENOUGH = 4 };
+	const struct pci_hop *hop = silent_hop(device);
 	const struct not_collected *first = first_cause(device, silences);
-	if (!first)
+	if (hop)
+		check_bus(device, hop, report);
+	if (hop || !first)
 		return;
 	bool lost = is_predicate(first->reason);
 	struct finding *finding = check_add(report, "device-not-answering", device->name,

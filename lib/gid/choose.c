@@ -124,9 +124,10 @@ const char *gid_why_unopened(const struct rdma_device *device)
 		return NULL;
 	if (device->uverbs.accessible == FLAG_NO && device->uverbs.refused != -EACCES)
 		return device->uverbs.reason;
-	return device->uverbs.accessible == FLAG_YES && device->provider_missing
-	               ? "libibverbs does not offer it (no provider library)"
-	               : NULL;
+	if (device->uverbs.accessible != FLAG_YES || !device->provider_missing)
+		return NULL;
+	return device->unseen ? "libibverbs does not offer it (sysfs does not show it)"
+	                      : "libibverbs does not offer it (no provider library)";
 }
 
 static bool opens(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
@@ -166,6 +167,15 @@ static void tell_iwarp(struct arena *arena, const struct gid_port *port, const s
 	choice->reason = reason ? reason : choice->reason;
 }
 
+/* Its slots are neither used nor empty; an index that a setting names is taken all the same. */
+static void tell_unread(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
+{
+	if (port->count || port->table->used.known || choice->set_by)
+		return;
+	gid_take_none(arena, choice, "its GID table could not be read");
+	choice->empty_slot = false;
+}
+
 static int choose(struct host *host, const struct gid_environment *environment, struct gid_document *document,
         struct gid_table *table, size_t count)
 {
@@ -182,6 +192,7 @@ static int choose(struct host *host, const struct gid_environment *environment, 
 		choice->consumer = consumers[i].name;
 		if (!i || opens(host->arena, &port, choice))
 			consumers[i].choose(host->arena, &port, environment, choice);
+		tell_unread(host->arena, &port, choice);
 		if (count == 1)
 			table->advice = choice;
 		tell_iwarp(host->arena, &port, &consumers[i], choice);

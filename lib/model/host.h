@@ -86,6 +86,7 @@ struct pci_hop {
 	struct num width, max_width;
 	const char
 	        *acs; /* null | "none" | flags of the ACS control register, e.g. "source-validation request-redirect" */
+	bool silent;  /* its configuration space reads all ones; not in the document */
 };
 
 struct iommu_facts {
@@ -334,6 +335,7 @@ struct rdma_device {
 	struct num last_port;       /* RDMA_NLDEV_ATTR_PORT_INDEX of the device */
 	struct num driver_id;       /* RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID */
 	bool from_netlink, gone;    /* gone: removed while it was read */
+	bool unseen;                /* netlink tells of it, and sysfs has it not */
 	struct num node_type;       /* enum rdma_node_type of rdma_netlink / sysfs node_type */
 	const char *protocol;       /* RDMA_NLDEV_ATTR_DEV_PROTOCOL */
 	const char *virtual_path;   /* its directory, from "sys/" on, of a device that is known to have no parent */
@@ -368,9 +370,9 @@ struct host {
 	int link_source;       /* enum fact_source of the netdevs */
 	bool addresses_unread; /* RTM_GETADDR was not answered: whether a netdev has an address is not known */
 	bool listed;           /* what lists the RDMA devices was answered: there are no others */
-	bool no_class;         /* this kernel has no RDMA subsystem loaded; only where there are no devices */
-	bool joined;           /* the tree is built */
-	bool complete;         /* every source was asked */
+	bool no_class; /* sysfs has no RDMA devices: none is loaded or, where netlink has some, sysfs is hidden */
+	bool joined;   /* the tree is built */
+	bool complete; /* every source was asked */
 };
 
 extern const char *const netns_mode_names[NETNS_MODE_COUNT];

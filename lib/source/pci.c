@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/pci.h"
+
+#include "base/cleanup.h"
 #include "source/sysfs.h"
 #include "source/vendors.h"
 
@@ -72,6 +74,14 @@ static void guess_kind(struct pci_hop *hop, const struct pci_hop *above, struct 
 		hop->kind = PCI_SWITCH_DOWNSTREAM;
 }
 
+static void tell_silent(struct host *host, const char *subject)
+{
+	static const char *const facts[] = { "speed_gts", "width" };
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		report_missing(&host->report, facts[i], subject, 0,
+		        "it does not answer: its configuration space reads all ones");
+}
+
 static void read_hop(
         struct origin *origin, struct host *host, const char *path, struct pci_hop *hop, const struct pci_hop *above)
 {
@@ -83,14 +93,17 @@ static void read_hop(
 	ssize_t length = origin_read(origin, file, (char *)config, sizeof(config));
 	if (length > 0)
 		pci_parse_config(config, (size_t)length, host->arena, hop, &capabilities);
-	if (capabilities)
+	if (hop->silent)
+		tell_silent(host, origin_subject(origin));
+	if (capabilities && !hop->silent)
 		return;
 	errno = 0;
-	read_link(origin, host, path, hop);
+	if (!hop->silent)
+		read_link(origin, host, path, hop);
 	guess_kind(hop, above, hop->kind ? (struct num){ 0 } : sysfs_number(origin, "%s/class", path));
 	if (length < 0 && hop->kind != PCI_ENDPOINT)
 		sysfs_missing(host, "acs", origin_subject(origin), (int)-length);
-	if (length > 0 && hop->kind != PCI_ENDPOINT)
+	if (length > 0 && hop->kind != PCI_ENDPOINT && !hop->silent)
 		report_missing(&host->report, "acs", origin_subject(origin), -EPERM,
 		        "the extended configuration space is readable with CAP_SYS_ADMIN only");
 }

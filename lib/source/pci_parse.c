@@ -138,11 +138,23 @@ static bool is_bridge(const uint8_t *config, size_t length)
 	return length > PCI_HEADER_TYPE && (config[PCI_HEADER_TYPE] & 0x7f) == PCI_HEADER_TYPE_BRIDGE;
 }
 
+/* What nobody answers reads as ones. Of a VF only the first four bytes do (SR-IOV specification, 3.4.1). */
+static bool is_silent(const uint8_t *config)
+{
+	for (size_t i = 0; i <= PCI_HEADER_TYPE; i++)
+		if (config[i] != 0xff)
+			return false;
+	return true;
+}
+
 void pci_parse_config(
         const uint8_t *config, size_t length, struct arena *arena, struct pci_hop *hop, bool *capabilities)
 {
 	*capabilities = length > PCI_STD_HEADER_SIZEOF;
 	if (length < PCI_STD_HEADER_SIZEOF)
+		return;
+	hop->silent = is_silent(config);
+	if (hop->silent)
 		return;
 	hop->kind = is_bridge(config, length) ? PCI_BRIDGE : PCI_ENDPOINT;
 	size_t at = find_capability(config, length, PCI_CAP_ID_EXP);

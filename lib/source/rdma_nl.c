@@ -199,21 +199,37 @@ static int read_system(struct origin *origin, struct host *host)
 	return result;
 }
 
-/* One device by its index. -ETIMEDOUT where that blocks. */
+/* What one device by its index was answered with, for nl_requests_free(). -ETIMEDOUT where that blocks. */
+static int ask_numbered(struct origin *origin, uint32_t index, struct request *request, struct nl_request *nl)
+{
+	struct nlmsghdr *message = begin(request, RDMA_NLDEV_CMD_GET, 0);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	snprintf(request->name, sizeof(request->name), "dev.%u", index);
+	*nl = (struct nl_request){ .name = request->name, .message = message };
+	int result = origin_netlink(origin, NETLINK_RDMA, nl, 1);
+	return result ? result : nl->error;
+}
+
 static int read_numbered(struct origin *origin, struct host *host, uint32_t index)
 {
 	struct request request;
-	struct nlmsghdr *message = begin(&request, RDMA_NLDEV_CMD_GET, 0);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, index);
-	snprintf(request.name, sizeof(request.name), "dev.%u", index);
-	struct nl_request nl = { .name = request.name, .message = message };
-	int result = origin_netlink(origin, NETLINK_RDMA, &nl, 1);
-	if (!result)
-		result = nl.error;
+	struct nl_request nl;
+	int result = ask_numbered(origin, index, &request, &nl);
 	if (!result)
 		result = rdma_nl_parse_devices(nl.reply, nl.length, host);
 	nl_requests_free(&nl, 1);
 	return result;
+}
+
+bool rdma_nl_lists(struct origin *origin, const struct rdma_device *device)
+{
+	struct request request;
+	struct nl_request nl;
+	if (!device->from_netlink || !device->netlink_index.known)
+		return false;
+	int result = ask_numbered(origin, (uint32_t)device->netlink_index.value, &request, &nl);
+	nl_requests_free(&nl, 1);
+	return !result;
 }
 
 /*
@@ -407,7 +423,8 @@ static int read_chardevs(struct origin *origin, struct host *host)
 	int error = find_uverbs(origin, host);
 	if (!error)
 		return read_each(origin, host, put_chardev_request, rdma_nl_parse_chardev, no_chardev);
-	/* Was not there, or was not answered: only the first says that no device has one. */
+	/* Was not there, or was not answered: only the first says that no device has one, and that in a whole sysfs. */
+	host->no_class = error == -ENOENT && rdma_sysfs_has_no_class(origin, host);
 	list_each(device, &host->devices)
 		no_chardev(host, device, error);
 	return 0;

@@ -15,6 +15,9 @@
  */
 int rdma_nl_read(struct origin *origin, struct host *host, bool chardevs);
 
+/* Asks once more: is the device still there? */
+bool rdma_nl_lists(struct origin *origin, const struct rdma_device *device);
+
 /* RDMA_NLDEV_CMD_SYS_GET: the netns mode. */
 int rdma_nl_parse_system(const void *data, size_t length, struct host *host);
 /* RDMA_NLDEV_CMD_GET: adds devices. */

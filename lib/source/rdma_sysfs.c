@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/rdma_sysfs.h"
 
+#include "source/rdma_nl.h"
 #include "source/rdma_port.h"
 #include "source/rdma_words.h"
 #include "source/sysfs.h"
@@ -13,6 +14,10 @@
 
 #define CLASS "sys/class/infiniband"
 #define VIRTUAL "sys/devices/virtual/infiniband"
+
+static const char no_devices[] = "sysfs shows no RDMA device here: it is not mounted, or masked";
+static const char other_namespace[] =
+        "sysfs does not show it, though netlink does: what is mounted is the sysfs of another network namespace";
 
 static int list_names(struct origin *origin, struct host *host, const char *path, struct strings *names)
 {
@@ -148,6 +153,11 @@ void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_dev
 		report_missing(&host->report, "uverbs", device->name, -ETIMEDOUT, "%s", uverbs->reason);
 		return;
 	}
+	if (!uverbs->path && (host->no_class || device->unseen)) {
+		uverbs->reason = host->no_class ? no_devices : other_namespace;
+		report_missing(&host->report, "uverbs", device->name, -ENOENT, "%s", uverbs->reason);
+		return;
+	}
 	if (!uverbs->path) {
 		uverbs->accessible = FLAG_NO;
 		uverbs->reason = "the device has no uverbs device: management only, or ib_uverbs is not loaded";
@@ -188,12 +198,20 @@ static void list_ports(struct origin *origin, struct host *host, struct rdma_dev
 static void read_parent(struct origin *origin, struct host *host, struct rdma_device *device)
 {
 	device->parent_path = sysfs_device_path(origin, host->arena, CLASS, device->name);
-	if (!device->parent_path && errno == ENOENT) {
+	int error = device->parent_path ? 0 : errno;
+	/* A shell that entered only the network namespace (nsenter --net) still has the sysfs of another one. */
+	if (error == ENOENT && (host->no_class || rdma_sysfs_has_no_class(origin, host))) {
+		host->no_class = device->unseen = true;
+		report_missing(&host->report, "pci", device->name, -ENOENT, "%s", no_devices);
+	} else if (error == ENOENT && rdma_nl_lists(origin, device)) {
+		device->unseen = true;
+		report_missing(&host->report, "pci", device->name, -ENOENT, "%s", other_namespace);
+	} else if (error == ENOENT) {
 		report_missing(&host->report, "device", device->name, -ENOENT, "it went away while it was read");
 		device->gone = true;
+	} else if (error) {
+		sysfs_missing(host, "pci", device->name, error);
 	}
-	if (!device->parent_path)
-		sysfs_missing(host, "pci", device->name, errno);
 }
 
 /* Files of a device that was there a moment ago are missing: is it still? */

@@ -10,7 +10,7 @@
 #define RDMA_LISTS "RDMA devices"
 #define RDMA_VERBS_CLASS "sys/class/infiniband_verbs"
 
-/* Is there no directory of RDMA devices, because this kernel has no RDMA subsystem loaded? */
+/* Is there no directory of RDMA devices? No RDMA subsystem is loaded, or sysfs is not to be seen here. */
 bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host);
 /* Adds the devices by name. 0 or negative errno (-ENOENT: no RDMA in this kernel). */
 int rdma_sysfs_list(struct origin *origin, struct host *host);

@@ -148,6 +148,27 @@ static void no_link(void **state)
 }
 
 /* Lists that go in circles or out of the buffer, random bytes, every length. */
+static void an_adapter_that_does_not_answer(void **state)
+{
+	(void)state;
+	uint8_t config[4096];
+	struct pci_hop hop = { 0 };
+	bool capabilities;
+	memset(config, 0xff, sizeof(config));
+	pci_parse_config(config, sizeof(config), arena, &hop, &capabilities);
+	assert_true(hop.silent);
+	assert_false(hop.width.known || hop.speed_mtps.known || hop.max_width.known);
+	assert_null(hop.acs);
+
+	/* The ids of a virtual function read as ones, the rest does not. */
+	fill_config(config);
+	memset(config, 0xff, 4);
+	hop = (struct pci_hop){ 0 };
+	pci_parse_config(config, sizeof(config), arena, &hop, &capabilities);
+	assert_false(hop.silent);
+	assert_true(hop.max_width.known);
+}
+
 static void hostile_configuration_space(void **state)
 {
 	(void)state;
@@ -227,6 +248,7 @@ int main(void)
 		cmocka_unit_test(configuration_space),
 		cmocka_unit_test(configuration_space_of_a_user),
 		cmocka_unit_test(no_link),
+		cmocka_unit_test(an_adapter_that_does_not_answer),
 		cmocka_unit_test(hostile_configuration_space),
 		cmocka_unit_test(uevents),
 		cmocka_unit_test(aer_totals),

@@ -199,6 +199,7 @@ TABLES = {
         "odp": Key("yes", True, "on-demand paging"),
         "part_id": Key("number", 4125, "vendor_part_id"),
         "here": Key("yes", True, "false: listed in sysfs, but RDMA netlink does not show it (another namespace)"),
+        "sysfs": Key("yes", True, "false: RDMA netlink tells of it, and sysfs does not (that of another namespace is mounted)"),
         "blocks": Key("yes", False, "its driver does not answer RDMA netlink: the dump of devices is not answered either"),
         "port": Key("[port]", [], "a port; without any: port 1 with the keys below"),
         "netdev": Key("text", None, "of port 1, as in [[rdma.port]]; so are the other keys of a port but `number` and "

@@ -51,12 +51,20 @@ class Snapshot:
         return done
 
     def remove(self, pattern):
-        pattern = self.resolve(pattern) if not any(c in pattern for c in "*?[") else pattern
+        """Links are followed up to the first wildcard: from there on the pattern decides."""
+        parts = pattern.split("/")
+        plain = next((i for i, part in enumerate(parts) if any(c in part for c in "*?[")), len(parts))
+        if plain < len(parts):
+            pattern = "/".join([self.resolve("/".join([*parts[:plain], "."])), *parts[plain:]])
+        else:
+            pattern = self.resolve(pattern)
         gone = 0
         for kind in (self.files, self.links, self.errors):
             for path in [p for p in kind if fnmatch.fnmatchcase(p, pattern) or p.startswith(pattern + "/")]:
                 del kind[path]
                 gone += 1
+        self.directories = {path for path in self.directories
+                            if not fnmatch.fnmatchcase(path, pattern) and not path.startswith(pattern + "/")}
         return gone
 
     def write(self, directory):
@@ -414,6 +422,11 @@ def write_port(out, machine, device, port, here):
     write_gids(out, machine, here, port)
 
 
+def write_node(out, device):
+    if device.uverbs and device.access_errno != errno.ENOENT:
+        out.line(f"dev/infiniband/{device.uverbs}", device.access_errno)
+
+
 def write_uverbs(out, device, base):
     if not device.uverbs:
         return
@@ -425,8 +438,7 @@ def write_uverbs(out, device, base):
     out.line(f"{here}/dev", f"231:{192 + device.uverbs_number}")
     if base:
         out.link(f"{here}/device", base)
-    if device.access_errno != errno.ENOENT:
-        out.line(f"dev/infiniband/{device.uverbs}", device.access_errno)
+    write_node(out, device)
 
 
 def smp(attribute, modifier, payload):
@@ -542,6 +554,9 @@ def write_rdma_netlink(out, machine):
                 out.put(name, netlink.rdma_device(device))
     else:
         out.put(f"{base}/dev", b"".join(netlink.rdma_device(device) for device in shown))
+        for device in shown:
+            if not device.sysfs:  # it is asked for once more
+                out.put(f"{base}/dev.{device.index}", netlink.rdma_device(device))
     for device in shown:
         ports = [netlink.rdma_port(device, port, machine.nets.get(port.netdev) if machine.host.ndev_index else None)
                  for port in device.port]
@@ -645,7 +660,10 @@ def build(machine):
     out.directories.add("sys/class/infiniband")
     umads = 0
     for device in machine.rdma:
-        write_rdma(out, machine, device)
+        if device.sysfs:
+            write_rdma(out, machine, device)
+        else:
+            write_node(out, device)
         for port in device.port:
             if port.sl_to_vl is not None:
                 write_umad(out, device, port, umads)
