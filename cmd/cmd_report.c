@@ -24,6 +24,7 @@
 #include "run_command.h"
 #include "source/collect.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,31 +68,36 @@ static char *redacted_member(const struct making *making, const char *path, bool
 	return changed;
 }
 
-static int redact_member(struct making *making, const char *name, bool json, bool write)
+static int redact_member(struct making *making, const char *name, bool write)
 {
 	char path[PATH_MAX];
+	const char *ending = strrchr(name, '.');
 	size_t length;
 	document_path(making, name, path);
-	if (access(path, F_OK))
-		return 0;
-	autofree char *text = redacted_member(making, path, json, &length);
+	autofree char *text = redacted_member(making, path, ending && !strcmp(ending, ".json"), &length);
 	if (!text)
 		return error_set(&making->error, -ENOMEM, "redacting %s", name);
 	return write ? write_member(making, name, text) : 0;
 }
 
-/* What is not of the snapshot. Without `write` its originals are noted only. */
+static int is_member(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* What is not of the snapshot, whatever steps before left there. Without `write` its originals are noted only. */
 static int redact_members(struct making *making, bool write)
 {
-	int result = redact_member(making, "kernel.log", false, write);
-	for (unsigned int number = 1; number <= RECORDED_PROBES_LIMIT && !result; number++) {
-		char json[32], errors[32];
-		recorded_probe_name(json, number, "json");
-		recorded_probe_name(errors, number, "json.stderr");
-		result = redact_member(making, json, true, write);
+	struct dirent **entries;
+	int count = scandir(making->documents, &entries, is_member, alphasort), result = 0;
+	if (count < 0)
+		return error_set(&making->error, -errno, "%s", making->documents);
+	for (int i = 0; i < count; i++) {
 		if (!result)
-			result = redact_member(making, errors, false, write);
+			result = redact_member(making, entries[i]->d_name, write);
+		free(entries[i]);
 	}
+	free(entries);
 	return result;
 }
 
@@ -101,7 +107,11 @@ static int redact(struct making *making)
 	making->pseudonyms = pseudonyms_new();
 	if (!making->pseudonyms)
 		return error_set(error, -ENOMEM, "redacting");
+	const char *hostname = making->host->facts.hostname;
 	int result = redact_collect(making->pseudonyms, making->raw, error);
+	/* The report names the host by itself, also where the snapshot does not. */
+	if (!result && hostname && (result = redact_note_host(making->pseudonyms, hostname)))
+		error_set(error, result, "noting the host's name");
 	if (!result)
 		result = redact_members(making, false);
 	if (!result && (result = pseudonyms_settle(making->pseudonyms)))

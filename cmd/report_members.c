@@ -75,11 +75,15 @@ static const struct output outputs[] = {
 	{ &check_command, "check.txt", "rdmadiag check", { NULL }, 0, 0 },
 };
 
-static void drop_empty(const char *path)
+/* Does the file say anything? One that is empty is taken away. */
+static bool is_written(const char *path)
 {
 	struct stat status;
-	if (!stat(path, &status) && !status.st_size)
+	if (stat(path, &status))
+		return false;
+	if (!status.st_size)
 		unlink(path);
+	return status.st_size;
 }
 
 /* 0, or -EINTR; a command that fails is a member of the report. */
@@ -97,13 +101,14 @@ static int add_output(struct making *making, const struct output *output, const 
 	memcpy(run.arguments, output->arguments, sizeof(run.arguments));
 	struct common_options common = { .from = from, .probes = making->documents, .color = COLOR_NEVER };
 	int status = run_command_in_process(&run, &common);
-	drop_empty(errors);
-	if (status < 0) {
-		drop_empty(path);
+	bool has_errors = is_written(errors), has_output = is_written(path);
+	if (status < 0)
 		leave_out(making, "%s: '%s' %s", output->name, output->line,
 		        status == -ETIMEDOUT ? "did not end before the report's deadline" : strerror(-status));
-	}
-	if (!access(path, F_OK))
+	else if (!has_output)
+		leave_out(making, "%s: '%s' printed nothing and left with status %d%s%s", output->name, output->line,
+		        status, has_errors ? "; its messages are in " : "", has_errors ? name : "");
+	if (has_output)
 		add_member(making, output->name, output->line, status < 0 ? (struct num){ 0 } : num(status));
 	return status == -EINTR ? status : 0;
 }
@@ -162,17 +167,20 @@ static int weight(int outcome)
 	return weights[outcome];
 }
 
-static void rename_member(const struct making *making, unsigned int from, unsigned int to)
+/* Its messages go with it; false where it stays. */
+static bool move_probe(const struct making *making, unsigned int from, unsigned int to)
 {
 	static const char *const kinds[] = { "json", "json.stderr" };
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	bool moved = true;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && moved; i++) {
 		char name[32], old[PATH_MAX], new[PATH_MAX];
 		recorded_probe_name(name, from, kinds[i]);
 		document_path(making, name, old);
 		recorded_probe_name(name, to, kinds[i]);
 		document_path(making, name, new);
-		rename(old, new);
+		moved = !rename(old, new) || i;
 	}
+	return moved;
 }
 
 /* The worst is probe.json; the others stay in the order of their ports. */
@@ -187,10 +195,11 @@ static void put_worst_first(struct making *making)
 		if (weight(probes.items[i - 1]->document.verdict.outcome) >
 		        weight(probes.items[worst - 1]->document.verdict.outcome))
 			worst = i;
-	rename_member(making, worst, 0);
-	for (unsigned int i = worst; i > 1; i--)
-		rename_member(making, i - 1, i);
-	rename_member(making, 0, 1);
+	if (!move_probe(making, worst, 0))
+		return;
+	while (worst > 1 && move_probe(making, worst - 1, worst))
+		worst--;
+	move_probe(making, 0, worst);
 }
 
 /* Once all are there, whoever made them. */
@@ -259,7 +268,7 @@ static int add_one_probe(struct probing *probing, const char *subject)
 	char path[PATH_MAX];
 	int result = add_output(making, &probe, NULL);
 	document_path(making, name, path);
-	probing->count += !access(path, F_OK);
+	probing->count += is_written(path);
 	return result;
 }
 

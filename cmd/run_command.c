@@ -54,8 +54,10 @@ bool run_command_interrupted(void)
 static void redirect(const char *path, int descriptor)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || dup2(fd, descriptor) < 0)
-		_exit(EXIT_NOTHING);
+	if (fd >= 0 && dup2(fd, descriptor) >= 0)
+		return;
+	complain("%s: %s", path, strerror(errno));
+	_exit(EXIT_NOTHING);
 }
 
 __attribute__((noreturn)) static void work(const struct command_run *run, const struct common_options *common)
@@ -70,11 +72,14 @@ __attribute__((noreturn)) static void work(const struct command_run *run, const 
 	for (size_t i = 0; i < ARRAY_SIZE(other_signals); i++)
 		stop_catching(other_signals[i]);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	redirect(run->output, STDOUT_FILENO);
 	redirect(run->errors, STDERR_FILENO);
+	redirect(run->output, STDOUT_FILENO);
 	optind = 0; /* GNU getopt: start anew */
 	int status = run->command->run(run->command, count, arguments, &own);
-	fflush(NULL);
+	if (fflush(NULL) || ferror(stdout)) {
+		complain("%s: %s", run->output, strerror(errno));
+		status = EXIT_NOTHING;
+	}
 	_exit(status);
 }
 

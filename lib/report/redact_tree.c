@@ -81,10 +81,11 @@ static bool names_a_host(const char *name)
 	return *name && strcmp(name, "localhost") != 0;
 }
 
-/* The name of a host and its parts: node7.example.net is also called node7, and in example.net. */
-static int note_host(struct pseudonyms *pseudonyms, const char *name)
+int redact_note_host(struct pseudonyms *pseudonyms, const char *name)
 {
 	char first[HOST_NAME_MAX + 1];
+	if (!names_a_host(name))
+		return 0;
 	const char *dot = strchr(name, '.');
 	size_t length = dot ? (size_t)(dot - name) : strlen(name);
 	int result = pseudonym_word_note(pseudonyms, name, "host-");
@@ -109,7 +110,7 @@ static char *redact_host(struct pseudonyms *pseudonyms, const char *data, size_t
 	if (json_object_object_get_ex(object, "hostname", &name) && json_object_is_type(name, json_type_string) &&
 	        names_a_host(json_object_get_string(name))) {
 		const char *text = json_object_get_string(name);
-		note_host(pseudonyms, text);
+		redact_note_host(pseudonyms, text);
 		/* A name that is too long to be one is not noted, and does not stay either. */
 		const char *pseudonym = pseudonym_word(pseudonyms, text, strlen(text), false);
 		if (json_put_member(object, "hostname", json_object_new_string(pseudonym ? pseudonym : "host"))) {

@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "report/pseudonym.h"
 
+/* The name of a host and its parts: node7.example.net is also called node7, and in example.net. 0 or -ENOMEM. */
+int redact_note_host(struct pseudonyms *pseudonyms, const char *name);
+
 /* Notes every original of the snapshot in `from`. 0 or negative errno with `error`. */
 int redact_collect(struct pseudonyms *pseudonyms, const char *from, struct error *error);
 
