@@ -164,18 +164,22 @@ inject: setup-check
 $(O)/wrap.flags: $(O)/obj/tests/inject/wrap.o $(SRC)/Makefile
 	$(Q)nm $< | sed -n 's/.* T __wrap_/-Wl,--wrap=/p' >$@
 
-# ---- lines of lib/ that the tests outside the guest come by: make coverage ----
+# ---- lines of lib/ that the tests come by: make coverage, with those in the guest GUEST=yes ----
 
 COVERAGE_MAKE = $(MAKE) --no-print-directory O=$(O)/coverage CFLAGS='-O0 -g --coverage' LDFLAGS=-Wl,--wrap=_exit
 COVERAGE_EXIT = $(O)/coverage/obj/tests/coverage/exit.o
-.PHONY: coverage run-coverage
+.PHONY: coverage run-coverage run-coverage-guest
 coverage: setup-check
-	$(Q)rm -f $(O)/coverage/obj/*/*/*.gcda
+	$(Q)rm -rf $(O)/coverage/obj/*/*/*.gcda $(O)/coverage/counts
+	$(Q)mkdir -p $(O)/coverage/counts
 	$(Q)$(COVERAGE_MAKE) EXTRA_OBJECTS=$(COVERAGE_EXIT) all unit-programs
 	$(Q)$(COVERAGE_MAKE) run-coverage
-	$(Q)$(SRC)/tools/coverage $(O)/coverage/obj
+	$(Q)[ "$(GUEST)" != yes ] || $(COVERAGE_MAKE) run-coverage-guest
+	$(Q)$(SRC)/tools/coverage $(O)/coverage/obj $$(find $(O)/coverage/counts -name '*.tar')
 run-coverage:
 	-$(Q)$(RUN_TESTS) -j1 $(MLX5_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
+run-coverage-guest:
+	-$(Q)COUNTS=$(abspath $(O))/counts $(RUN_TESTS) -T 2400 $(GUEST_TESTS) $(filter %-one.sh %-two.sh,$(LONG_TESTS))
 
 # ---- demo ----
 
@@ -315,7 +319,7 @@ help:
 	@echo 'valgrind        unit tests, command line, some machines and probes under valgrind'
 	@echo 'check-unit -machines -mlx5 -guest          lint      clang-tidy, cppcheck, shellcheck, mandoc'
 	@echo 'inject INJECT_SAMPLE=100  every call fails once, in a build with sanitizers'
-	@echo 'coverage        lines of lib/ that the tests outside the guest come by'
+	@echo 'coverage        lines of lib/ that the tests come by; GUEST=yes: those in the guest too'
 	@echo 'bench           beside the peers, in the guest  fuzz T=60  every parser of foreign bytes'
 	@echo 'campaign N=1000 SEED=1  verdicts on random faults of a software mlx5 device; campaign-clean: under sanitizers, valgrind'
 	@echo 'install uninstall (PREFIX, DESTDIR)        format    clang-format'
