@@ -162,8 +162,7 @@ char *origin_text(struct origin *origin, struct arena *arena, const char *path)
 	}
 	*strchrnul(buffer, '\n') = '\0';
 	char *text = arena_strdup(arena, trim_end(buffer));
-	if (!text)
-		errno = ENOMEM;
+	errno = text ? 0 : ENOMEM;
 	return text;
 }
 
@@ -172,8 +171,7 @@ struct num origin_number(struct origin *origin, const char *path, int base)
 	char buffer[64];
 	ssize_t length = origin_read(origin, path, buffer, sizeof(buffer));
 	struct num value = length < 0 ? (struct num){ 0 } : parse_num(buffer, base);
-	if (!value.known)
-		errno = length < 0 ? (int)-length : EINVAL; /* text that is no number */
+	errno = value.known ? 0 : length < 0 ? (int)-length : EINVAL; /* text that is no number */
 	return value;
 }
 

@@ -96,7 +96,7 @@ const char *origin_name(const struct origin *origin);
  * errno (that of read(2) included: EINVAL and EIO are answers of sysfs).
  */
 ssize_t origin_read(struct origin *origin, const char *path, char *buffer, size_t size);
-/* Reads one line without blanks at its end into the arena. NULL: unknown, errno is set (positive). */
+/* Reads one line without blanks at its end into the arena. NULL: unknown, errno is set (positive), else it is 0. */
 char *origin_text(struct origin *origin, struct arena *arena, const char *path);
 struct num origin_number(struct origin *origin, const char *path, int base);
 /* A whole file of any size (up to 64 MiB) into malloc'ed memory, NUL-ended. 0 or negative errno. */

@@ -53,9 +53,12 @@ static char *port_text(struct reading *reading, const char *file)
 static struct num port_code(struct reading *reading, const char *file, const char *what)
 {
 	const char *text = port_text(reading, file);
+	struct num code = rdma_sysfs_code(text);
 	if (!text)
 		sysfs_missing(reading->host, what, reading->subject, errno);
-	return rdma_sysfs_code(text);
+	else if (!code.known)
+		report_missing(&reading->host->report, what, reading->subject, 0, "\"%s\" begins with no code", text);
+	return code;
 }
 
 static void read_state(struct reading *reading)
@@ -86,6 +89,9 @@ static void read_link_layer(struct reading *reading)
 		if (!text)
 			sysfs_missing(reading->host, "link_layer", reading->subject, errno);
 		port->link_layer = (int)rdma_link_layer(text);
+		if (text && !port->link_layer)
+			report_missing(&reading->host->report, "link_layer", reading->subject, 0,
+			        "\"%s\" is no link layer known here", text);
 	}
 	port->transport = (int)rdma_transport(reading->device->node_type, (enum link_layer)port->link_layer);
 }
@@ -93,7 +99,6 @@ static void read_link_layer(struct reading *reading)
 static void read_rate(struct reading *reading)
 {
 	struct port *port = reading->port;
-	errno = 0;
 	port->rate_text = rdma_text_or_null(port_text(reading, "rate"));
 	if (port->rate_text)
 		port->rate_text += strspn(port->rate_text, " ");
@@ -142,7 +147,6 @@ static void read_netdev(struct reading *reading)
 	char file[64];
 	for (int i = 0; i < SLOTS && !port->netdev_name; i++) {
 		snprintf(file, sizeof(file), "gid_attrs/ndevs/%d", i);
-		errno = 0;
 		port->netdev_name = rdma_text_or_null(port_text(reading, file));
 		if (!port->netdev_name && errno == ENOENT)
 			return; /* the end of the table, or a kernel without gid_attrs */

@@ -106,7 +106,13 @@ static void read_identity(struct origin *origin, struct host *host, struct rdma_
 {
 	device->node_guid = guid_of(origin, host, device, "node_guid");
 	device->sys_image_guid = guid_of(origin, host, device, "sys_image_guid");
-	device->node_type = rdma_sysfs_code(sysfs_text(origin, host->arena, CLASS "/%s/node_type", device->name));
+	const char *type = sysfs_text(origin, host->arena, CLASS "/%s/node_type", device->name);
+	device->node_type = rdma_sysfs_code(type);
+	if (!type)
+		sysfs_missing(host, "transport", device->name, errno);
+	else if (!device->node_type.known)
+		report_missing(
+		        &host->report, "transport", device->name, 0, "node_type \"%s\" begins with no code", type);
 	device->fw_version = sysfs_text(origin, host->arena, CLASS "/%s/fw_ver", device->name);
 	if (!device->fw_version)
 		sysfs_missing(host, "fw_version", device->name, errno);
@@ -138,7 +144,6 @@ static void read_driver(struct origin *origin, struct host *host, struct rdma_de
 
 static void read_board_id(struct origin *origin, struct host *host, struct rdma_device *device)
 {
-	errno = 0;
 	device->board_id = rdma_text_or_null(sysfs_text(origin, host->arena, CLASS "/%s/board_id", device->name));
 	if (!device->board_id)
 		sysfs_missing(host, "board_id", device->name, errno);

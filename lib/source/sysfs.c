@@ -22,7 +22,6 @@ struct num sysfs_number(struct origin *origin, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	errno = 0;
 	return origin_number(origin, path, 0);
 }
 
