@@ -245,6 +245,11 @@ bond_add() {
 	ip link set "$name" up
 }
 
+# carries BOND NIC - of an active-backup bond
+carries() {
+	[ "$(cat "/sys/class/net/$1/bonding/active_slave")" = "$2" ]
+}
+
 # bond_ready NAME - LACP has found its partner
 has_partner() {
 	grep -q 'Partner Mac Address: 02' "/proc/net/bonding/$1"

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# make demo: both probes go well, whichever link comes up first.
+. tests/guest/lib.sh
+# the demonstration is made for a guest that nothing was done in
+for nic in nic0 nic1 nic2 nic3; do ip link set "$nic" down; done
+status_is 0 "the demonstration" tests/guest/demo --inside
+is "$(grep -c '^Verdict: ok ' <<<"$output")" 2 "both of its probes"
+like "$output" '^\$ rdmadiag probe -d rxe_bond0 --target-device rxe2$' "one of them over the wire"
+is "$(cut -d' ' -f1 /sys/class/net/bond0/bonding/primary)" nic0 "over the member whose wire ends at the other device"
+rxe_del rxe_bond0
+rxe_del rxe2
+done_testing
