@@ -31,20 +31,38 @@ static void print_plain(const char *text)
 	fputs(plain ? plain : "", stdout);
 }
 
-/* An object has no value of its own: it is there, or not. */
-static const char *shown_value(const struct compared_value *value)
+/* An object has no value of its own: it is there, or not. malloc'ed */
+static char *shown_value(const struct compared_value *value)
 {
+	autofree char *there = NULL;
+	if (value->traits && asprintf(&there, "(there: %s)", value->traits) < 0)
+		there = NULL;
 	if (!value->value)
-		return "(not there)";
-	return strcmp(value->value, filled_object) ? value->value : "(there)";
+		return text_for_terminal("(not there)");
+	return text_for_terminal(strcmp(value->value, filled_object) ? value->value : there ? there : "(there)");
+}
+
+enum { NARROW = 24, WIDE = 72 };
+
+/* Of the column of values: nothing that is longer than WIDE pushes the others away. */
+static int width_of(const struct difference *difference)
+{
+	size_t width = NARROW;
+	list_each(value, &difference->values) {
+		autofree char *shown = shown_value(value);
+		size_t length = shown ? strlen(shown) : 0;
+		width = length > width && length <= WIDE ? length : width;
+	}
+	return (int)width;
 }
 
 static void print_difference(const struct difference *difference)
 {
+	int width = width_of(difference);
 	print_plain(difference->path);
 	list_each(value, &difference->values) {
-		autofree char *shown = text_for_terminal(shown_value(value));
-		printf("\n    %-24s ", shown ? shown : "");
+		autofree char *shown = shown_value(value);
+		printf("\n    %-*s ", width, shown ? shown : "");
 		for (uint32_t i = 0; i < value->documents.count; i++) {
 			fputs(i ? ", " : "", stdout);
 			print_plain(value->documents.items[i]);

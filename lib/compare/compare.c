@@ -78,7 +78,75 @@ static bool are_lists(const struct difference *difference)
 	return true;
 }
 
-static int add_difference(struct comparison *comparison, struct arena *arena, const char *path, json_object *values)
+/* ---- what it is that some lack ---- */
+
+/* By these an operator knows it again: the type and netdev of a GID, the driver and place of a device. */
+static const struct {
+	const char *key, *word;
+} telling_members[] = {
+	{ "transport", "" },
+	{ "type", "" },
+	{ "kind", "" },
+	{ "severity", "" },
+	{ "driver", "" },
+	{ "pci.address", "" },
+	{ "netdev", "netdev " },
+	{ "vlan", "VLAN " },
+	{ "size", "size " },
+	{ "state", "state " },
+	{ "reason", "" },
+};
+
+static const char *value_at(json_object *values, size_t document)
+{
+	json_object *value = values ? json_object_array_get_idx(values, document) : NULL;
+	return value ? json_object_get_string(value) : NULL;
+}
+
+/* What every document that has the object at `objects` says of its member; NULL: they differ, or do not know. */
+static const char *common_member(json_object *objects, json_object *members, size_t count)
+{
+	const char *common = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!same_text(value_at(objects, i), filled_object))
+			continue;
+		const char *value = value_at(members, i);
+		if (!value || !strcmp(value, "null") || (common && strcmp(common, value) != 0))
+			return NULL;
+		common = value;
+	}
+	return common;
+}
+
+/* A JSON text without its quotes. */
+static const char *add_trait(struct arena *arena, const char *traits, const char *word, const char *value)
+{
+	size_t length = strlen(value);
+	bool quoted = *value == '"' && length >= 2;
+	return arena_printf(arena, "%s%s%s%.*s", traits ? traits : "", traits ? ", " : "", word,
+	        (int)(quoted ? length - 2 : length), value + quoted);
+}
+
+static const char *find_traits(
+        json_object *table, const char *path, json_object *objects, size_t count, struct arena *arena)
+{
+	const char *traits = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(telling_members); i++) {
+		const char *row_path = arena_printf(arena, "%s.%s", path, telling_members[i].key);
+		json_object *members = NULL;
+		if (!row_path || !json_object_object_get_ex(table, row_path, &members))
+			continue;
+		const char *value = common_member(objects, members, count);
+		if (value)
+			traits = add_trait(arena, traits, telling_members[i].word, value);
+	}
+	return traits;
+}
+
+/* ---- a difference ---- */
+
+static int add_difference(
+        struct comparison *comparison, struct arena *arena, const char *path, json_object *values, json_object *table)
 {
 	struct difference difference = { 0 };
 	uint32_t saying = 0;
@@ -99,6 +167,9 @@ static int add_difference(struct comparison *comparison, struct arena *arena, co
 	if (saying > 2 && difference.values.count == 2 && last->documents.count == 1)
 		difference.odd_one_out = last->documents.items[0];
 	difference.path = arena_strdup(arena, path);
+	list_each(value, &difference.values)
+		if (same_text(value->value, filled_object))
+			value->traits = find_traits(table, path, values, comparison->documents.count, arena);
 	struct difference *added = list_add(arena, &comparison->differences);
 	if (!added)
 		return -ENOMEM;
@@ -202,7 +273,7 @@ int compare_documents(json_object *const *documents, const char *const *files, s
 	if (!result) {
 		json_object_object_foreach(table, path, values)
 		{
-			result = add_difference(comparison, arena, path, values);
+			result = add_difference(comparison, arena, path, values, table);
 			if (result)
 				break;
 		}

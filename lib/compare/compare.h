@@ -17,7 +17,8 @@
 #include <json-c/json.h>
 
 struct compared_value {
-	const char *value; /* compact JSON; NULL: the document has no such thing */
+	const char *value;  /* compact JSON; NULL: the document has no such thing */
+	const char *traits; /* of an object that others lack: what all that have it say of it; NULL: nothing */
 	struct strings documents;
 };
 

@@ -29,11 +29,12 @@ like "$output" '^c is the odd one out in 1 of them$' "which is named"
 status_is 1 "with --json too" "$RDMADIAG" compare --json "$dir/a.json" "$dir/b.json" "$dir/c.json"
 is "$(python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["schema"], d["odd_one_out"], len(d["differences"]))' <<<"$output")" \
 	"rdmadiag.compare c 1" "the document says the same"
-document d 20.39 w ',{"name":"mlx5_3","fw_version":"1","pci":{"numa_node":0},"ports":[{"number":1,"state":"DOWN"}]}' >"$dir/d.json"
+document d 20.39 w ',{"name":"mlx5_3","fw_version":"1","pci":{"numa_node":0,"address":"0000:17:00.0"},"ports":[{"number":1,"state":"DOWN"}]}' >"$dir/d.json"
 status_is 1 "a device too many is a difference" "$RDMADIAG" compare "$dir/a.json" "$dir/b.json" "$dir/d.json"
 like "$output" '^devices\[mlx5_3\]$' "named once as a whole"
 like "$output" '\(not there\) +a, b$' "missing in the others"
 is "$(grep -c mlx5_3 <<<"$output")" 1 "and none of its fields once more"
+like "$output" '^    \(there: 0000:17:00.0\) +d   <- odd one out$' "what can be told of it is"
 document f 20.39 w ',{"name":"mlx5_3","fw_version":"2","pci":null,"ports":[]}' >"$dir/f.json"
 status_is 1 "two that have it" "$RDMADIAG" compare "$dir/a.json" "$dir/d.json" "$dir/f.json"
 is "$(grep -A2 '^devices.mlx5_3..fw_version' <<<"$output" | tr -s ' \n' ' ')" 'devices[mlx5_3].fw_version "1" d "2" f ' \
@@ -41,6 +42,7 @@ is "$(grep -A2 '^devices.mlx5_3..fw_version' <<<"$output" | tr -s ' \n' ' ')" 'd
 like "$output" '^devices\[mlx5_3\].pci$' "an object that one knows nothing of is a difference"
 unlike "$output" 'pci.numa_node' "its members are not"
 like "$output" '^devices\[mlx5_3\].ports\[1\]$' "a port too many is another"
+like "$output" '^    \(there: state DOWN\) +d$' "which says its state"
 
 status_is 2 "one document is wrong usage" "$RDMADIAG" compare "$dir/a.json"
 status_is 3 "a file that is not there" "$RDMADIAG" compare "$dir/a.json" "$dir/none.json"
@@ -118,6 +120,15 @@ tables_document less '' ''
 tables_document more ',{"device":"mlx5_1","port":1,"used":1}' '{"device":"mlx5_1","port":1,"index":0,"type":"RoCE v2"}'
 status_is 1 "a port whose table is not there" "$RDMADIAG" compare "$dir/less.json" "$dir/more.json"
 is "$(grep '^[a-z]' <<<"$output")" 'tables[mlx5_1/1]' "is told once, without its entries"
+tables_document both ',{"device":"mlx5_1","port":1,"used":1}' '{"device":"mlx5_1","port":1,"index":0,"type":"RoCE v2","netdev":"eth\u001b1","vlan":null,"ip":"192.0.2.1"}'
+tables_document third ',{"device":"mlx5_1","port":1,"used":1}' '{"device":"mlx5_1","port":1,"index":0,"type":"RoCE v2","netdev":"eth2","vlan":null}'
+tables_document none ',{"device":"mlx5_1","port":1,"used":1}' ''
+status_is 1 "an entry that one lacks" "$RDMADIAG" compare "$dir/both.json" "$dir/none.json"
+is "$(sed -n '/^entries/,/^$/p' <<<"$output" | cat -v)" 'entries[mlx5_1/1/0]
+    (there: RoCE v2, netdev eth\u001b1) both
+    (not there)                         none' "is called by its type and netdev, an empty VLAN is none, addresses are left out, and nothing controls a terminal"
+status_is 1 "one that is of several netdevs" "$RDMADIAG" compare "$dir/both.json" "$dir/third.json" "$dir/none.json"
+like "$output" '^    \(there: RoCE v2\) +both, third$' "is called by what all say of it"
 
 # ---- snapshots and reports
 machine() { "$(dirname "$0")/../machines/make-snapshot" "$1" "$2" >/dev/null; }
