@@ -27,7 +27,8 @@ static int unknown_finding(const char *id, struct error *error)
 int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, struct error *error)
 {
 	while (*list) {
-		size_t length = strcspn(list, ",");
+		list += strspn(list, " ,");
+		size_t length = strcspn(list, " ,");
 		const char *id = arena_strndup(arena, list, length);
 		if (!id)
 			return error_set(error, -ENOMEM, "%s", list);
@@ -35,7 +36,7 @@ int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, s
 			return unknown_finding(id, error);
 		if (length && strings_add(arena, ids, id))
 			return error_set(error, -ENOMEM, "%s", list);
-		list += length + (list[length] == ',');
+		list += length;
 	}
 	return 0;
 }

@@ -22,6 +22,9 @@ like "$("$RDMADIAG" check --only gid-none --from "$dir/mana")" "^1 device checke
 unlike "$("$RDMADIAG" check --from "$dir/mana")" "left out" "and without options none are"
 status_is 1 "--only keeps some" "$RDMADIAG" check --only port-down,gid-stale --from "$arm"
 is "$(grep -c '^warning' <<<"$output")" 1 "the others are gone"
+is "$("$RDMADIAG" check --only ", port-down,, gid-stale " --from "$arm")" "$output" "blanks between them, and commas too many, are none"
+status_is 2 "a word that is none of them" "$RDMADIAG" check --only "port-down no-such-finding" --from "$arm"
+like "$errors" "there is no finding 'no-such-finding'$" "is told without them"
 status_is 0 "a port that is meant to be down" "$RDMADIAG" check --only port-down --expect-down mlx5_0/1 --from "$arm"
 status_is 1 "says nothing of another port" "$RDMADIAG" check --only port-down --expect-down mlx5_1/1 --from "$arm"
 status_is 3 "a port that is not there" "$RDMADIAG" check --expect-down mlx5_7/1 --from "$arm"
@@ -34,6 +37,7 @@ status_is 2 "an unknown id" "$RDMADIAG" check --ignore no-such-finding --from "$
 like "$errors" "no finding 'no-such-finding'" "is named"
 status_is 2 "an unknown severity" "$RDMADIAG" check --severity fatal --from "$arm"
 is "$("$RDMADIAG" check --severity warn --from "$arm")" "$("$RDMADIAG" check --severity warning --from "$arm")" "warn is warning"
+is "$("$RDMADIAG" check --severity inf --from "$arm")" "$("$RDMADIAG" check --from "$arm")" "three letters will do"
 status_is 2 "a letter is no severity" "$RDMADIAG" check --severity w --from "$arm"
 "$here/../machines/make-snapshot" several-surprises "$dir/several" >/dev/null
 counts=$("$RDMADIAG" check --from "$dir/several" | grep ' checked: ')
