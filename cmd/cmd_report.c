@@ -374,8 +374,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return option_status(option);
 	if (optind < argc)
 		return usage_error(command, "'%s': no operand is taken; -o names the file", argv[optind]);
-	if (to_stdout == !!making.file)
-		return usage_error(command, "one of -o FILE and --stdout is needed");
+	if (!to_stdout && !making.file)
+		return usage_error(command, "-o FILE or --stdout is needed");
+	if (to_stdout && making.file)
+		return usage_error(command, "-o %s and --stdout: one of them", making.file);
 	enum pack_filter filter;
 	if (making.file && pack_filter_of(making.file, &filter))
 		return usage_error(command,

@@ -15,8 +15,9 @@ cd "$dir" || exit 1
 is_archive() { tar -tf "$1" >/dev/null; }
 
 status_is 2 "neither -o nor --stdout" "$RDMADIAG" report
-like "$errors" "one of -o FILE and --stdout" "says what is needed"
+like "$errors" ": -o FILE or --stdout is needed$" "says what is needed"
 status_is 2 "both" "$RDMADIAG" report -o a.tar --stdout
+like "$errors" ": -o a.tar and --stdout: one of them$" "says that"
 status_is 2 "JSON has no place beside the archive" "$RDMADIAG" report -j --stdout
 status_is 2 "a snapshot cannot be probed" "$RDMADIAG" report --probe -o a.tar --from machine
 status_is 2 "no operand" "$RDMADIAG" report a.tar
@@ -36,6 +37,14 @@ like "$output" "^a.bin: report of .* with [0-9]* RDMA devices" "it says what it 
 like "$output" "^left out: kernel messages" "and what is left out"
 like "$output" "--redact replaces" "and that it names the node"
 is "$(stat -c %a a.tar.gz)" 600 "for its owner only"
+echo "an earlier one, which others may read" >again.tar.gz
+chmod 644 again.tar.gz
+ln again.tar.gz earlier
+status_is 0 "an earlier report of that name" "$RDMADIAG" report --from machine -o again.tar.gz
+ok "is replaced" is_archive again.tar.gz
+is "$(stat -c %a again.tar.gz)" 600 "by one for its owner only"
+is "$(cat earlier)" "an earlier one, which others may read" "and not written into"
+rm again.tar.gz earlier
 "$RDMADIAG" report --from machine --stdout >b.tar.gz
 ok "standard output gets the same" cmp <(gzip -dc a.tar.gz | tar -tf - | sort) <(gzip -dc b.tar.gz | tar -tf - | sort)
 tar -xf a.tar.gz
