@@ -93,7 +93,7 @@ void print_empty_document(const char *schema, const struct common_options *commo
 int print_document(const char *schema, const struct common_options *common, const char *origin,
         const struct host_facts *facts, const struct record *record, const void *document, const struct report *report);
 
-/* Is text on standard output coloured? --color, NO_COLOR, and whether it is a terminal decide. */
+/* Is text on standard output coloured? --color, NO_COLOR, TERM, and whether it is a terminal decide. */
 bool use_color(const struct common_options *common);
 
 /*

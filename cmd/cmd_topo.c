@@ -110,6 +110,9 @@ static int show(const struct common_options *common, const struct collect_option
 		return print_nothing(common, NULL, &error);
 	}
 	int result = collect_host(origin, host, wanted, &error);
+	if (result == -ENODEV && wanted->device && host->devices.count && topo_matrix_is_neighbour(wanted->device))
+		error_say(&error, result, "'%s' is no RDMA device; topo --matrix %s says how near it is to them",
+		        wanted->device, wanted->device);
 	if (result && result != -EINTR)
 		return print_nothing(common, host, &error);
 	check_topo(host, &host->report);

@@ -360,8 +360,9 @@ bool use_color(const struct common_options *common)
 {
 	if (common->color != COLOR_AUTO)
 		return common->color == COLOR_ALWAYS;
-	const char *no_color = getenv("NO_COLOR");
-	return !(no_color && *no_color) && isatty(STDOUT_FILENO);
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	bool can = terminal && *terminal && strcmp(terminal, "dumb") != 0;
+	return can && !(no_color && *no_color) && isatty(STDOUT_FILENO);
 }
 
 int finish_output(int status)

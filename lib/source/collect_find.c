@@ -8,10 +8,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MEANT_SIZE = 256 };
 
-/* "; is it mlx5_0? There", "; write mlx5_0/1, there", or "; there". */
+/* With its domain, or as lspci(8) shows it. */
+static bool is_address_of(const struct rdma_device *device, const char *name)
+{
+	enum { WITHOUT_DOMAIN = sizeof("00:00.0") - 1 };
+	const char *address = device->pci ? device->pci->address : NULL;
+	size_t length = strlen(name), whole = address ? strlen(address) : 0;
+	return length >= WITHOUT_DOMAIN && length <= whole && !strcasecmp(address + whole - length, name);
+}
+
+/* "; is it mlx5_0? There", "; write mlx5_0/1, there", "; that is where mlx5_0 is, there", or "; there". */
 static void meant_device(const struct host *host, const char *name, char meant[static MEANT_SIZE])
 {
 	struct nearest nearest = { .typed = name };
@@ -20,6 +30,10 @@ static void meant_device(const struct host *host, const char *name, char meant[s
 		size_t length = strlen(device->name);
 		if (colon && colon == name + length && !strncmp(name, device->name, length)) {
 			snprintf(meant, MEANT_SIZE, "; write %.63s/%.16s, there", device->name, colon + 1);
+			return;
+		}
+		if (is_address_of(device, name)) {
+			snprintf(meant, MEANT_SIZE, "; that is where %.63s is, there", device->name);
 			return;
 		}
 		nearest_try(&nearest, device->name, NULL);

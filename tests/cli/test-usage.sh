@@ -186,6 +186,10 @@ wrong_operand() { # DESCRIPTION PATTERN ARGUMENT...
 wrong_operand "a device with a slip" "is called 'mlx5_O'; is it mlx5_[0-9]\? There are: mlx5_0, " topo mlx5_O
 wrong_operand "a port behind a colon" "is called 'mlx5_bond_0:1'; write mlx5_bond_0/1, there are: " gid mlx5_bond_0:1
 wrong_operand "one that is like none" "is called 'nope'; there are: " gid nope
+wrong_operand "a GPU without the matrix" "^rdmadiag: 'gpu0' is no RDMA device; topo --matrix gpu0 says how near it is to them$" topo gpu0
+wrong_operand "a PCI address" "is called '0000:2d:00.0'; that is where mlx5_1 is, there are: mlx5_0, " topo 0000:2d:00.0
+wrong_operand "one as lspci shows it" "is called 'DE:00.0'; that is where mlx5_7 is, there are: mlx5_0, " topo DE:00.0
+wrong_operand "one of another function" "is called '2d:00.1'; there are: mlx5_0, " topo 2d:00.1
 wrong_operand "a row that is none" "^rdmadiag: the matrix has no row 'GPU99'; it has: mlx5_0, .*GPU7, nvme0" topo --matrix GPU99
 wrong_operand "a route that was not recorded" "^$" gid --to 192.0.2.200
 is "$output" "192.0.2.200: not known: the snapshot holds no lookup of the route to 192.0.2.200" "it is told once"
@@ -199,5 +203,31 @@ status_is 0 "a document out of a pipe" "$RDMADIAG" gid --from "$described/node" 
 is "$output" "no difference" "is read"
 status_is 3 "a pipe that nothing comes out of" "$RDMADIAG" gid --from "$described/node" --diff <(:)
 like "$errors" "not a regular file, and nothing writes to it" "is told"
+# colours [NAME=VALUE...] [-- OPTION...] - how many escape sequences a terminal gets
+colours() {
+	local -a variables=()
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do variables+=("$1") && shift; done
+	python3 -c 'import os, pty, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+shown = b""
+while True:
+    try:
+        part = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    shown += part
+os.waitpid(pid, 0)
+print(shown.count(b"\33["))' env -u NO_COLOR -u TERM "${variables[@]}" "$RDMADIAG" topo --from "$described/node" "${@:2}"
+}
+ok "a terminal gets colours" test "$(colours TERM=xterm)" -gt 0
+is "$(colours TERM=dumb)" 0 "a dumb one gets none"
+is "$(colours)" 0 "nor one of which nothing is known"
+is "$(colours TERM=)" 0 "nor one without a name"
+is "$(colours TERM=xterm NO_COLOR=1)" 0 "nor where none are wanted"
+ok "but where they are asked for" test "$(colours TERM=dumb NO_COLOR=1 -- --color=always)" -gt 0
 rm -rf "$described"
 done_testing
