@@ -149,6 +149,7 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 		result = collect_unknown_device(look->host, request->device, error);
 	drop_unrelated(&look->host->report);
 	int judged = gid_judge(look->host, look->document);
+	gid_tell_hidden_vlans(look->host, look->document);
 	return result ? result : judged;
 }
 

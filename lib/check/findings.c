@@ -52,6 +52,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-same-subnet", SEVERITY_WARNING,
 	        "several ports have addresses of one subnet: replies may leave by another port", NULL },
 	{ "gid-stale", SEVERITY_WARNING, "no netdev has the address of a GID any more", NULL },
+	{ "gid-subnet-overlap", SEVERITY_INFO,
+	        "the subnet of a port's address lies within the larger one of another adapter", NULL },
 	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID", NULL },
 	/* probe */
 	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device", NULL },

@@ -14,12 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void entry_subject(const struct gid_entry *entry, char subject[static GID_SUBJECT_SIZE])
-{
-	snprintf(subject, GID_SUBJECT_SIZE, "%s/%" PRId64 "/gid/%" PRId64, entry->device, entry->port.value,
-	        entry->index.value);
-}
-
 static void add_gid_evidence(struct report *report, struct finding *finding, const struct gid_entry *entry)
 {
 	report_evidence(report, finding, "GID table", "gid", "%s", entry->gid);
@@ -34,7 +28,7 @@ static void check_stale(struct report *report, const struct gid_entry *entry)
 	if (entry->state != GID_STATE_STALE)
 		return;
 	char subject[GID_SUBJECT_SIZE];
-	entry_subject(entry, subject);
+	gid_entry_subject(entry, subject);
 	bool mac = gid_is_link_local(entry->bytes, false) && gid_has_eui64(entry->bytes) && entry->link &&
 	           entry->link->mac;
 	struct finding *finding = check_add(
@@ -67,7 +61,7 @@ static void check_duplicate(const struct table_check *check, const struct gid_en
 	if (!twin || twin->index.value < entry->index.value)
 		return;
 	char subject[GID_SUBJECT_SIZE];
-	entry_subject(entry, subject);
+	gid_entry_subject(entry, subject);
 	/*
 	 * Each VLAN netdev repeats the link-local GID of the netdev below it, and so does a bridge or team with the MAC
 	 * of its port: that is how it has to be.
@@ -90,7 +84,7 @@ static void check_down(struct report *report, const struct gid_entry *entry)
 	if (!usable || !entry->link || entry->link->admin_up != FLAG_NO)
 		return;
 	char subject[GID_SUBJECT_SIZE];
-	entry_subject(entry, subject);
+	gid_entry_subject(entry, subject);
 	struct finding *finding = report_finding(
 	        report, "gid-netdev-down", SEVERITY_INFO, subject, "netdev %s of the entry is down", entry->link->name);
 	report_evidence(report, finding, "RTM_GETLINK", "IFF_UP", "no");
@@ -111,7 +105,7 @@ static void check_taken(struct report *report, const struct gid_entry *entry)
 	if (!entry->address || !address_is_taken(entry->address) || !is_first_of_its_kind(entry))
 		return;
 	char subject[GID_SUBJECT_SIZE];
-	entry_subject(entry, subject);
+	gid_entry_subject(entry, subject);
 	struct finding *finding =
 	        check_add(report, "gid-address-taken", subject, "another node has the address %s too", entry->ip);
 	add_gid_evidence(report, finding, entry);
@@ -145,7 +139,7 @@ static void check_same_on_ports(
 		if (!is_same_elsewhere(host, entry, other))
 			continue;
 		char subject[GID_SUBJECT_SIZE];
-		entry_subject(entry, subject);
+		gid_entry_subject(entry, subject);
 		struct finding *finding = check_add(report, "gid-same-on-ports", subject,
 		        "%s/%" PRId64 " has the same GID at index %" PRId64 ": %s and %s have the same address",
 		        other->device, other->port.value, other->index.value, entry->link->name, other->link->name);

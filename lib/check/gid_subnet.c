@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum { SUBJECT_SIZE = 96 };
 
@@ -47,11 +48,11 @@ static void add_settings(struct report *report, struct finding *finding, const s
 static void subnet_text(const struct address *address, char text[static IP_TEXT_SIZE])
 {
 	uint8_t gid[16];
-	unsigned int length = address->prefix_length;
+	unsigned int length = address->prefix_length, first = address->family == AF_INET ? 12 : 0;
 	gid_from_address(address, gid);
-	for (unsigned int i = 0; i < 4; i++) {
+	for (unsigned int i = 0; first + i < sizeof(gid); i++) {
 		unsigned int kept = length <= i * 8 ? 0 : length - i * 8 < 8 ? length - i * 8 : 8;
-		gid[12 + i] &= (uint8_t)(0xff00U >> kept);
+		gid[first + i] &= (uint8_t)(0xff00U >> kept);
 	}
 	gid_format_ip(gid, text);
 	size_t used = strlen(text);
@@ -78,8 +79,78 @@ static void report_subnet(struct host *host, const struct shared_subnet *subnet,
 	                       "source-based routing.");
 }
 
+/* ---- subnets of different size ---- */
+
+/* The address of a GID that stands for a subnet; NULL: the entry is none of that kind. */
+static const struct address *subnet_of(const struct gid_entry *entry)
+{
+	const struct address *address = entry->address;
+	unsigned int whole = address && address->family == AF_INET ? 32 : 128;
+	bool counts = entry->type == GID_TYPE_ROCE_V2 && entry->link && address && address->prefix_length &&
+	              address->prefix_length < whole;
+	return counts && entry->scope != GID_SCOPE_LINK_LOCAL && entry->scope != GID_SCOPE_LOOPBACK ? address : NULL;
+}
+
+/* The smallest subnet of another adapter that is larger than the entry's and holds it; NULL: there is none. */
+static const struct gid_entry *find_around(
+        const struct host *host, const struct gid_document *document, const struct gid_entry *entry)
+{
+	const struct address *address = subnet_of(entry);
+	const struct gid_entry *found = NULL;
+	list_each(other, &document->entries) {
+		const struct address *larger = subnet_of(other);
+		if (!larger || larger->prefix_length >= address->prefix_length ||
+		        !gid_same_subnet(entry->bytes, other->bytes, larger->prefix_length))
+			continue;
+		if ((found && found->address->prefix_length >= larger->prefix_length) ||
+		        netdev_base(host, entry->link) == netdev_base(host, other->link) ||
+		        gid_vrf_of(host, entry->link) != gid_vrf_of(host, other->link))
+			continue;
+		found = other;
+	}
+	return found;
+}
+
+static void check_around(struct host *host, const struct gid_document *document, const struct gid_entry *entry)
+{
+	char subject[SUBJECT_SIZE], network[IP_TEXT_SIZE], larger[IP_TEXT_SIZE];
+	const struct gid_entry *around = find_around(host, document, entry);
+	if (!around)
+		return;
+	subnet_text(entry->address, network);
+	subnet_text(around->address, larger);
+	snprintf(subject, sizeof(subject), "net:%s", entry->link->name);
+	struct finding *finding = check_add(&host->report, "gid-subnet-overlap", subject,
+	        "its subnet %s lies within %s of %s: the kernel's routes lead to addresses in it over %s, also to "
+	        "those "
+	        "that are at the other one",
+	        network, larger, around->link->name, entry->link->name);
+	report_evidence(&host->report, finding, "RTM_GETADDR", entry->link->name, "%s/%u", entry->ip,
+	        entry->address->prefix_length);
+	report_evidence(&host->report, finding, "RTM_GETADDR", around->link->name, "%s/%u", around->ip,
+	        around->address->prefix_length);
+	report_advice(finding, "Give the ports subnets that do not overlap.");
+}
+
+/* Of several devices on one netdev the first speaks. */
+static bool is_first(const struct gid_document *document, const struct gid_entry *entry)
+{
+	list_each(other, &document->entries)
+		if (other->address == entry->address && subnet_of(other))
+			return other == entry;
+	return false;
+}
+
+static void check_overlaps(struct host *host, const struct gid_document *document)
+{
+	list_each(entry, &document->entries)
+		if (subnet_of(entry) && is_first(document, entry))
+			check_around(host, document, entry);
+}
+
 void check_gid_subnets(struct host *host, const struct gid_document *document)
 {
+	check_overlaps(host, document);
 	struct shared_subnets subnets = { 0 };
 	if (gid_subnets_find(host->arena, host, &subnets))
 		return;

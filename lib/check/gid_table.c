@@ -76,6 +76,27 @@ static bool is_idle_member(const struct host *host, const struct netdev *netdev)
 	       netdev->ifindex.known && facts->active_ifindex.value != netdev->ifindex.value;
 }
 
+/* The active member of its bond, where no RDMA goes through that; NULL: it does, or that is not known. */
+static const struct netdev *active_without_rdma(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *master = host_master(host, netdev);
+	if (!master || !master->bond)
+		return NULL;
+	list_each(member, &master->bond->members)
+		if (member->netdev && num_is(member->netdev->ifindex, master->bond_facts->active_ifindex.value))
+			return member->rdma_devices.count ? NULL : member->netdev;
+	return NULL;
+}
+
+static const char *advice_for_plain_active(const struct table_check *check, const struct netdev *netdev)
+{
+	const char *bond = host_master(check->host, netdev)->name;
+	return arena_printf(check->host->arena,
+	        "There is no RDMA over %s until %s is its active member (ip link set %s type bond active_slave %s); "
+	        "bond adapters with RDMA only.",
+	        bond, netdev->name, bond, netdev->name);
+}
+
 static const char *advice_for_master(const struct table_check *check, const struct netdev *master)
 {
 	return arena_printf(check->host->arena,
@@ -102,16 +123,21 @@ static bool check_own_netdev(const struct table_check *check)
 	const struct netdev *wanting = netdev_wanting(check->host, netdev);
 	const struct netdev *holder = address_holder(check->host, netdev);
 	char idle[128] = "";
-	if (is_idle_member(check->host, netdev))
+	const struct netdev *plain =
+	        is_idle_member(check->host, netdev) ? active_without_rdma(check->host, netdev) : NULL;
+	if (plain)
+		snprintf(idle, sizeof(idle), ", for %.16s is the active one, and has no RDMA device", plain->name);
+	else if (is_idle_member(check->host, netdev))
 		snprintf(idle, sizeof(idle), "%s", ", for it is not the active one, which alone has them");
 	struct finding *finding = check_add(check->report, "gid-none", check->subject,
 	        "the port has %s: its netdev %s %s%s", check->port.count ? "only stale GIDs" : "no GID", netdev->name,
 	        lacks ? lacks : "has addresses, none of which is in the table", idle);
-	if (finding && *idle)
+	if (finding && *idle && !plain)
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
 	report_advice(finding,
 	        wanting != netdev ? advice_for_master(check, wanting)
+	        : plain           ? advice_for_plain_active(check, netdev)
 	        : *idle           ? "It gets them when it becomes the active member."
 	        : netdev->admin_up == FLAG_NO && netdev->addresses.count ? "Set the netdev up."
 	        : netdev->admin_up == FLAG_NO                            ? "Set the netdev up and give it an address."

@@ -5,8 +5,6 @@
 
 #include "gid/choose.h"
 
-enum { GID_SUBJECT_SIZE = 96 };
-
 struct table_check {
 	struct host *host;
 	struct report *report;

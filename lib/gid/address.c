@@ -227,6 +227,19 @@ struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
 	return vlan_below(host, netdev, plain ? 0 : STACK_DEPTH);
 }
 
+static bool is_below_elsewhere(const struct host *host, const struct netdev *netdev, int depth)
+{
+	if (netdev->lower_elsewhere || !depth)
+		return netdev->lower_elsewhere;
+	const struct netdev *lower = host_lower(host, netdev);
+	return lower && is_below_elsewhere(host, lower, depth - 1);
+}
+
+bool netdev_vlan_is_hidden(const struct host *host, const struct netdev *netdev)
+{
+	return !netdev_vlan(host, netdev).known && is_below_elsewhere(host, netdev, STACK_DEPTH);
+}
+
 /* Has it, or anything that stands on it? */
 static bool has_address_above(const struct netdev *netdev, int depth)
 {

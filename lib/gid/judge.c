@@ -137,6 +137,7 @@ static void join(const struct judge *judge, struct gid_entry *entry, struct netd
 	entry->netdev = entry->link->name;
 	entry->ifindex = entry->link->ifindex;
 	entry->vlan = netdev_vlan(judge->host, entry->link);
+	entry->vlan_hidden = netdev_vlan_is_hidden(judge->host, entry->link);
 }
 
 /* ---- the state ---- */
@@ -303,4 +304,17 @@ int gid_judge(struct host *host, struct gid_document *document)
 		result = judge_table(&judge);
 	}
 	return result;
+}
+
+/* The kernel tags frames with the first VLAN below the netdev (rdma_read_gid_l2_fields()), in whatever namespace. */
+void gid_tell_hidden_vlans(struct host *host, const struct gid_document *document)
+{
+	char subject[GID_SUBJECT_SIZE];
+	list_each(entry, &document->entries) {
+		if (!entry->vlan_hidden)
+			continue;
+		gid_entry_subject(entry, subject);
+		report_missing(&host->report, "vlan", subject, 0,
+		        "%s stands on a netdev of another network namespace, which may be a VLAN", entry->link->name);
+	}
 }

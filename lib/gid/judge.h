@@ -14,5 +14,7 @@
 
 /* Fills netdev, ifindex, ip, family, scope, vlan, state, state_reason and same_gid_as of all entries. 0 or -ENOMEM. */
 int gid_judge(struct host *host, struct gid_document *document);
+/* Entries whose VLAN is not known, in host->report. */
+void gid_tell_hidden_vlans(struct host *host, const struct gid_document *document);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/gid.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 const char *const gid_type_names[GID_TYPE_COUNT] = {
 	[GID_TYPE_IB] = "IB",
 	[GID_TYPE_ROCE_V1] = "RoCE v1",
@@ -25,6 +28,12 @@ const char *const gid_state_names[GID_STATE_COUNT] = {
 	[GID_STATE_FOREIGN_NETNS] = "foreign-netns",
 	[GID_STATE_DUPLICATE] = "duplicate",
 };
+
+void gid_entry_subject(const struct gid_entry *entry, char subject[static GID_SUBJECT_SIZE])
+{
+	snprintf(subject, GID_SUBJECT_SIZE, "%s/%" PRId64 "/gid/%" PRId64, entry->device, entry->port.value,
+	        entry->index.value);
+}
 
 static const struct field gid_table_fields[] = {
 	FIELD(TEXT, struct gid_table, device, "RDMA device"),

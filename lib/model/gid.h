@@ -62,6 +62,7 @@ struct gid_entry {
 	enum flag seen;                /* is it known which netdev the entry has, or that it shows none */
 	const struct address *address; /* that it was made from; NULL: none that is known, or a MAC */
 	struct netdev *link;           /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
+	bool vlan_hidden;              /* the VLAN is not known, as what the netdev stands on is not here */
 	bool unread;                   /* the state is unknown for want of facts: nothing speaks against the entry */
 	enum flag empty;               /* of `--all`: a slot without a GID */
 };
@@ -125,6 +126,11 @@ struct gid_settings {
 	struct strings variables; /* of the environment */
 	struct strings nccl_conf; /* lines of NCCL's files, the first that sets something counts */
 };
+
+enum { GID_SUBJECT_SIZE = 96 };
+
+/* "DEV/PORT/gid/INDEX", as findings and not_collected name an entry. */
+void gid_entry_subject(const struct gid_entry *entry, char subject[static GID_SUBJECT_SIZE]);
 
 extern const char *const gid_type_names[GID_TYPE_COUNT];
 extern const char *const gid_family_names[GID_FAMILY_COUNT];

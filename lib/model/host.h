@@ -173,6 +173,7 @@ struct netdev {
 	struct strings lower_names;
 	struct num vlan_id;
 	struct num lower_ifindex;  /* IFLA_LINK, when in this namespace */
+	bool lower_elsewhere;      /* it stands on a netdev of another namespace (IFLA_LINK_NETNSID) */
 	struct num master_ifindex; /* IFLA_MASTER */
 	struct num dev_port;
 	const char *phys_port_name, *phys_switch_id;

@@ -72,7 +72,10 @@ static void print_entry(struct table *table, const struct gid_entry *entry)
 	table_cell(table, NETDEV, entry->netdev);
 	table_cell(table, IP, entry->ip);
 	table_cell(table, SCOPE, gid_scope_names[entry->scope]);
-	table_cell_num(table, VLAN, entry->vlan);
+	if (entry->vlan_hidden)
+		table_cell(table, VLAN, "?");
+	else
+		table_cell_num(table, VLAN, entry->vlan);
 	table_cell(table, STATE, gid_state_names[entry->state]);
 	table_color_cell(table, STATE, state_colors[entry->state]);
 	if (entry->state_reason)

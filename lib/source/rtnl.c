@@ -101,6 +101,7 @@ static void parse_lower(const struct nlattr **table, struct netdev *netdev)
 	if (link.value > 0 && !table[IFLA_LINK_NETNSID] && netdev->kind != LINK_VETH &&
 	        !num_is(netdev->ifindex, link.value))
 		netdev->lower_ifindex = link;
+	netdev->lower_elsewhere = link.value > 0 && table[IFLA_LINK_NETNSID] && netdev->kind != LINK_VETH;
 }
 
 static void parse_altnames(const struct nlattr *list, struct arena *arena, struct netdev *netdev)
