@@ -99,7 +99,7 @@ static int receive_reply(int fd, struct mad_request *request)
 	ssize_t got = read(fd, &packet, sizeof(packet));
 	if (got < 0)
 		return -errno;
-	if (packet.header.status) /* of the request that came back */
+	if ((size_t)got >= sizeof(packet.header) && packet.header.status) /* of the request that came back */
 		return -(int)packet.header.status;
 	if ((size_t)got != sizeof(packet))
 		return -EPROTO;
