@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "origin/directory.h"
 #include "base/cleanup.h"
+#include "base/entries.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -140,10 +141,9 @@ int directory_read(void *context, struct node *parent)
 			close(fd);
 		return wrong(directory, parent, "", code, strerror(-code));
 	}
-	int result = 0;
-	for (struct dirent *entry; !result && (entry = readdir(stream));)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = add_entry(directory, dirfd(stream), parent, entry);
+	int result = 0, broken = 0;
+	for (const struct dirent *entry; !result && (entry = next_entry(stream, &broken));)
+		result = add_entry(directory, dirfd(stream), parent, entry);
 	closedir(stream);
-	return result;
+	return broken ? wrong(directory, parent, "", broken, strerror(-broken)) : result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* This host. */
 #include "base/cleanup.h"
+#include "base/entries.h"
 #include "gid/settings.h"
 #include "model/host.h"
 #include "origin/netlink.h"
@@ -80,9 +81,8 @@ static int live_list(struct origin *origin, struct arena *arena, const char *pat
 	if (!directory)
 		return -errno;
 	int result = 0;
-	for (struct dirent *entry; !result && (entry = readdir(directory));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			result = strings_add(arena, names, entry->d_name);
+	for (const struct dirent *entry; !result && (entry = next_entry(directory, &result));)
+		result = strings_add(arena, names, entry->d_name);
 	closedir(directory);
 	return result;
 }

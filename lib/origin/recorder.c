@@ -8,6 +8,7 @@
  * that were listed are noted in "names", so that a listing replays as it was though not everything in it was read.
  */
 #include "base/cleanup.h"
+#include "base/entries.h"
 #include "model/gid.h"
 #include "model/gpu.h"
 #include "model/health.h"
@@ -458,11 +459,11 @@ static int check_empty(int fd)
 		close(copy);
 		return code;
 	}
-	bool empty = true;
-	for (struct dirent *entry; empty && (entry = readdir(stream));)
-		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	int result = 0;
+	if (next_entry(stream, &result))
+		result = -ENOTEMPTY;
 	closedir(stream);
-	return empty ? 0 : -ENOTEMPTY;
+	return result;
 }
 
 static int open_all(struct recorder *recorder, const char *directory, struct error *error)

@@ -2,6 +2,7 @@
 #include "report/redact_tree.h"
 
 #include "base/cleanup.h"
+#include "base/entries.h"
 #include "base/file.h"
 #include "origin/format.h"
 #include "json/json.h"
@@ -256,17 +257,15 @@ static int redact_below(const struct walk *walk, const char *path, const char *n
 			close(fd);
 		return failed(walk, code, path);
 	}
-	int result = 0;
-	for (struct dirent *entry; !result && (entry = readdir(stream));) {
+	int result = 0, broken = 0;
+	for (const struct dirent *entry; !result && (entry = next_entry(stream, &broken));) {
 		char below[PATH_MAX];
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
 		int length = snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "", entry->d_name);
 		result = length < 0 || (size_t)length >= sizeof(below) ? failed(walk, -ENAMETOOLONG, path)
 		                                                       : redact_entry(walk, below);
 	}
 	closedir(stream);
-	return result;
+	return broken ? failed(walk, broken, path) : result;
 }
 
 static int walk_tree(struct pseudonyms *pseudonyms, const char *from, const char *to, struct error *error)

@@ -188,6 +188,7 @@ REFUSED(int, fstatat, EIO, (int at, const char *path, struct stat *status, int f
 REFUSED(int, access, EACCES, (const char *path, int mode), path, mode)
 WRAP(DIR *, opendir, NULL, EMFILE, (const char *path), path)
 WRAP(DIR *, fdopendir, NULL, ENOMEM, (int fd), fd)
+WRAP(struct dirent *, readdir, NULL, EIO, (DIR * directory), directory)
 WRAP(char *, realpath, NULL, EACCES, (const char *path, char *buffer), path, buffer)
 WRAP(FILE *, fopen, NULL, EMFILE, (const char *path, const char *mode), path, mode)
 WRAP(size_t, fread, 0, EIO, (void *buffer, size_t size, size_t count, FILE *file), buffer, size, count, file)

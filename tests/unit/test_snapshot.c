@@ -1,71 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* The snapshot as an origin: links that stay inside, errors, names, and archives of every sort of malice. */
-#include "unit.h"
+#include "directory_fixture.h"
 
-#include "base/cleanup.h"
 #include "model/gid.h"
 #include "model/host.h"
-#include "origin/origin.h"
+#include "origin/private.h"
 #include "source/verbs.h"
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- a directory to work in ---- */
-
-static char root[64];
-
-static const char *below(const char *path)
-{
-	static char full[PATH_MAX];
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	return full;
-}
-
-static void put(const char *path, const char *text)
-{
-	char full[PATH_MAX];
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(!mkdir(full, 0777) || errno == EEXIST);
-		*slash = '/';
-	}
-	autofclose FILE *file = fopen(full, "w");
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-}
 
 static void put_link(const char *path, const char *target)
 {
 	assert_int_equal(symlink(target, below(path)), 0);
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status, (void)type, (void)walk;
-	return remove(path);
-}
-
 static int set_up(void **state)
 {
 	(void)state;
-	strcpy(root, "/tmp/snapshot.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	return make_root();
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return remove_root();
 }
 
 static struct origin *open_root(const char *path)
@@ -372,6 +332,60 @@ static void facts_are_replayed(void **state)
 	arena_free(arena);
 }
 
+/* ---- what is recorded ---- */
+
+/* Of umad0, by its port; the adapter of umad1 refuses, and umad2 is not for this process. */
+static int adapter_mad(struct origin *origin, struct mad_request *request)
+{
+	(void)origin;
+	if (strcmp(request->node, "umad0") != 0)
+		return strcmp(request->node, "umad1") ? -EACCES : -EOPNOTSUPP;
+	memset(request->reply, (int)request->modifier, MAD_SIZE);
+	return 0;
+}
+
+static void close_nothing(struct origin *origin)
+{
+	(void)origin;
+}
+
+static void ask_adapters(struct origin *origin)
+{
+	struct mad_request request = { .node = "umad0", .attribute = 0x17, .modifier = 0x42 };
+	assert_int_equal(origin_mad(origin, &request), 0);
+	assert_int_equal(request.reply[MAD_SIZE - 1], 0x42);
+	request.modifier = 0x43;
+	assert_int_equal(origin_mad(origin, &request), 0);
+	assert_int_equal(request.reply[0], 0x43);
+	request.node = "umad1";
+	assert_int_equal(origin_mad(origin, &request), -EOPNOTSUPP);
+	request.node = "umad2";
+	assert_int_equal(origin_mad(origin, &request), -EACCES);
+}
+
+static void answers_of_adapters_are_recorded(void **state)
+{
+	(void)state;
+	static const struct origin_ops ops = { .name = "live", .mad = adapter_mad, .close = close_nothing };
+	struct origin adapters = { .ops = &ops };
+	struct error error = { 0 };
+	assert_int_equal(origin_record(&adapters, root, &error), 0);
+	ask_adapters(&adapters);
+	assert_int_equal(origin_record_result(&adapters, &error), 0);
+	origin_close(&adapters);
+	put("host.json", "{}");
+	autocall(origin_closep) struct origin *origin = open_root(root);
+	ask_adapters(origin);
+	struct mad_request other = { .node = "umad0", .attribute = 0x18, .modifier = 0x42 };
+	assert_int_equal(origin_mad(origin, &other), -ENOENT);
+	other.node = "../umad0";
+	assert_int_equal(origin_mad(origin, &other), -ENOENT);
+	put("umad/umad0.0018.00000042", "short");
+	autocall(origin_closep) struct origin *damaged = open_root(root);
+	other.node = "umad0";
+	assert_int_equal(origin_mad(damaged, &other), -EBADMSG);
+}
+
 /* hwloc, and what consumers of GIDs were told: an answer, an error, and what is damaged. */
 static void answers_of_libraries_are_replayed(void **state)
 {
@@ -632,6 +646,7 @@ int main(void)
 		TEST(netlink_is_replayed),
 		TEST(verbs_are_replayed),
 		TEST(facts_are_replayed),
+		TEST(answers_of_adapters_are_recorded),
 		TEST(answers_of_libraries_are_replayed),
 		TEST(mistakes_are_named),
 		TEST(damage_is_told),
