@@ -370,6 +370,12 @@ static const struct field buffer_fields[] = {
 };
 static RECORD(buffer_record, buffer_facts, buffer_fields);
 
+static const struct field cpu_fields[] = {
+	FIELD(NUMBER, struct cpu_facts, waited_ns, "ready to run, and without a CPU"),
+	FIELD(NUMBER, struct cpu_facts, throttled_ns, "its cgroup was held back by its quota"),
+};
+static RECORD(cpu_record, cpu_facts, cpu_fields);
+
 static const struct field tcp_fields[] = {
 	FIELD(NUMBER, struct tcp_facts, retransmits, "segments sent again"),
 	FIELD(NUMBER, struct tcp_facts, unacked, "segments not acknowledged"),
@@ -468,6 +474,8 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, polls, "polls while waiting"),
 	FIELD(NUMBER, struct evidence, last_poll_ns, "begin of the last of them"),
 	FIELD_OF(RECORD, struct evidence, notification, notification_record, "waiting by event, null: by polling"),
+	FIELD_OF(RECORD, struct evidence, cpu, cpu_record,
+	        "how the thread got a CPU that made the requests, while it made them"),
 	FIELD_OF(RECORD, struct evidence, tcp, tcp_record, "the control connection"),
 	FIELD_OF(RECORD, struct evidence, reachability, reach_record, "IP between the same addresses"),
 	FIELD_OF(RECORD, struct evidence, peer_report, peer_report_record, "what the initiator said of its run"),

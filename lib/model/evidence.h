@@ -251,6 +251,12 @@ struct buffer_facts {
 	struct num requested_node;
 };
 
+/* The scheduler's account of the thread that made the requests, while it made them. */
+struct cpu_facts {
+	struct num waited_ns;    /* ready to run, and without a CPU */
+	struct num throttled_ns; /* its cgroup was held back by its quota */
+};
+
 /* The connection that carried the exchange: a cross-check of L3, never proof for the RoCE path. */
 struct tcp_facts {
 	struct num retransmits, unacked, rtt_us;
@@ -362,6 +368,7 @@ struct evidence {
 	struct buffer_facts buffer;
 	struct num polls, last_poll_ns; /* calls of ibv_poll_cq() while waiting, and when the last of them began */
 	struct notification_facts *notification; /* NULL: polled */
+	struct cpu_facts *cpu;                   /* NULL: the scheduler did not tell */
 	struct tcp_facts *tcp;
 	struct reach_facts *reachability; /* NULL: not tried */
 	struct peer_report *peer_report;  /* only a target has it */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/transfer.h"
 
+#include "probe/cpu_wait.h"
 #include "probe/inspection.h"
 #include "probe/statistics.h"
 #include "probe/target.h"
@@ -328,13 +329,26 @@ static int prepare(struct transfer *transfer, struct endpoint *endpoint, const s
 	return transfer->times && transfer->requests ? result : -ENOMEM;
 }
 
+static void keep_cpu_wait(struct endpoint *endpoint, const struct cpu_facts *before)
+{
+	struct cpu_facts added, *kept;
+	if (run_evidence(endpoint->run)->cpu || !cpu_wait_since(endpoint->origin, before, &added))
+		return;
+	kept = arena_alloc(endpoint->run->arena, sizeof(*kept));
+	if (kept)
+		*kept = added;
+	run_evidence(endpoint->run)->cpu = kept;
+}
+
 int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const struct endpoint_facts *other,
         const struct layout *layout)
 {
 	int result = prepare(transfer, endpoint, other, layout);
 	if (result)
 		return result;
+	struct cpu_facts before;
 	begin_counts(run_evidence(endpoint->run));
+	cpu_wait_read(endpoint->origin, &before);
 	result = rehearse(transfer);
 	for (uint32_t serial = 0; serial < layout_total(layout) && !result;)
 		serial = run_stopped(endpoint->run) ? (result = -EINTR, serial)
@@ -343,6 +357,7 @@ int transfer_run(struct transfer *transfer, struct endpoint *endpoint, const str
 	struct request *oldest = request_oldest(transfer);
 	if (result == -ENOMEM && oldest && !endpoint->run->deviation.no_polling)
 		transfer_await(transfer, false);
+	keep_cpu_wait(endpoint, &before);
 	oldest = request_oldest(transfer);
 	if (result && oldest)
 		request_list(transfer, oldest);
@@ -431,7 +446,6 @@ void transfer_finish(struct transfer *transfer)
 {
 	if (!transfer->endpoint)
 		return;
-	struct evidence *evidence = run_evidence(transfer->endpoint->run);
 	if (transfer->times)
 		statistics_fill(transfer->endpoint->run, transfer->layout, transfer->times);
 	for (uint32_t i = 0; transfer->times && i < transfer->layout->series_count; i++)
@@ -442,7 +456,4 @@ void transfer_finish(struct transfer *transfer)
 	free(transfer->requests);
 	transfer->requests = NULL;
 	post_free(&transfer->chain);
-	int64_t listed = evidence->operations.count;
-	if (evidence->operations_posted.known && evidence->operations_posted.value > listed)
-		evidence->operations_omitted = num(evidence->operations_posted.value - listed);
 }

@@ -281,6 +281,11 @@ int watcher_run(struct probe_run *run, int (*job)(struct probe_run *run, int fd)
 	note_crash(&child);
 	if (child.pidfd >= 0)
 		close(child.pidfd);
-	run_evidence(run)->ended_ns = num(run_now(run));
+	struct evidence *evidence = run_evidence(run);
+	evidence->ended_ns = num(run_now(run));
+	/* Also of a child that did not come to its end. */
+	int64_t listed = evidence->operations.count;
+	if (evidence->operations_posted.known && evidence->operations_posted.value > listed)
+		evidence->operations_omitted = num(evidence->operations_posted.value - listed);
 	return 0;
 }

@@ -268,9 +268,11 @@ static const struct errno_explanation errno_table[] = {
 	                L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION), "Look at the peer's process.",
 	                "tcp(7)" } },
 	{ "control", ETIMEDOUT,
-	        { "The peer did not answer on the control connection before the deadline.",
-	                L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION),
-	                "See whether the peer's process still runs.", "tcp(7)" } },
+	        { "The peer did not answer on the control connection before the deadline: its host is cut off, its "
+	          "process "
+	          "stopped, or it waits for its own adapter.",
+	                L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(NETWORK) | L(CONFIGURATION),
+	                "See whether the peer's process still runs, and what its own document says.", "tcp(7)" } },
 	{ "control", EPROTO,
 	        { "What answered does not speak this program's protocol, or another version of it.",
 	                L(CONFIGURATION) | L(REMOTE_APPLICATION), "Check the port, and the versions of both ends.",

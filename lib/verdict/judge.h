@@ -147,6 +147,12 @@ int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: n
 /* From post to consumed (or arrived), −1: unknown. */
 int64_t latency_ns(const struct operation *operation);
 int64_t end_time(const struct operation *operation); /* INT64_MAX: unknown */
+/*
+ * The program got no CPU for most of a time for which it did nothing, by the scheduler's account: that of the cgroup's
+ * quota, of all reasons, or not known to.
+ */
+enum starvation { NOT_STARVED, STARVED, THROTTLED };
+enum starvation starvation_for(const struct judge *judge, int64_t idle_ns);
 /* When waiting ended: deadline, else end; −1: unknown. */
 int64_t waiting_end_ns(const struct judge *judge);
 
@@ -211,6 +217,8 @@ const char *request_words(struct judge *judge, int opcode, struct num bytes);
 /* A next step where packets need not leave the adapter: there are no two ends to compare, and nothing in between. */
 extern const char inside_the_adapter[];
 extern const char take_netem_away[];
+/* That the program waited for a CPU, and what to look at. */
+void tell_starvation(struct judge *judge, enum starvation starvation);
 /* Facts for the reader, without any weight. */
 void tell_counters(struct judge *judge);
 /* Where to look for what moved damage, discards, pause and congestion counters after a quiet baseline. */

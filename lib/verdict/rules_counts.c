@@ -43,21 +43,24 @@ static int64_t unended(const struct judge *judge)
 	return difference(posted.value, ended);
 }
 
-/* By their own count, or because more were posted than are listed. */
+/* By their own count, which a process that did not come to its end left at 0, or because more were posted than are
+ * listed. */
 int64_t omitted_count(const struct evidence *evidence)
 {
-	if (evidence->operations_omitted.known)
-		return count_of(evidence->operations_omitted);
 	struct num posted = evidence->operations_posted;
-	return posted.known && posted.value > evidence->operations.count ? posted.value - evidence->operations.count
-	                                                                 : 0;
+	int64_t counted = count_of(evidence->operations_omitted);
+	int64_t more = posted.known ? difference(posted.value, evidence->operations.count) : 0;
+	return counted > more || counted > 0 || more < 0 ? counted : more;
 }
 
 bool rule_unlisted(struct judge *judge)
 {
 	const struct evidence *evidence = judge->evidence;
 	if (judge->pending || judge->failed || judge->flushed || !omitted_count(evidence) ||
-	        evidence->interrupted == FLAG_YES || judge->contradiction)
+	        evidence->interrupted == FLAG_YES)
+		return false;
+	/* One that hung did not come to counting what it left out. */
+	if (judge->contradiction && !evidence->stuck)
 		return false;
 	int64_t failed = difference(count_of(evidence->operations_failed), -count_of(evidence->flushes));
 	int64_t waiting = unended(judge);

@@ -162,7 +162,7 @@ bool rule_degraded(struct judge *judge)
 	tell_events(judge);
 	tell_counters(judge);
 	bool degraded = judge_error_event(judge) || judge_member(judge) || judge_not_ready(judge) ||
-	                judge_retried(judge) || judge_late(judge) || judge_flap(judge) || judge_surplus(judge) ||
+	                judge_flap(judge) || judge_retried(judge) || judge_late(judge) || judge_surplus(judge) ||
 	                judge_slow(judge) || judge_port_is_down(judge);
 	if (degraded)
 		tell_gaps(judge, judge->evidence->operations.items[0]);

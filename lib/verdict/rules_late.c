@@ -165,13 +165,13 @@ static bool passed_in_post(const struct operation *operation)
 static layer_set delaying_layers(const struct judge *judge, const struct operation *operation)
 {
 	const layer_set way = layers_on_the_way(judge, operation),
-	                taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM);
+	                taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(CONFIGURATION);
 	const struct notification_facts *notification = judge->evidence->notification;
 	int64_t latency = latency_ns(operation);
 	/* Found by the last look of all, which is not when it arrived. */
 	bool found = notification && notification->found_at_end == FLAG_YES && operation->found_unnotified == FLAG_YES;
 	if (passed_in_post(operation))
-		return L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);
+		return L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE) | L(CONFIGURATION);
 	if (!operation->cqe_arrived_ns.known || !operation->post_call_ns.known || latency < 0)
 		return way | taking;
 	int64_t arrival = difference(operation->cqe_arrived_ns.value, operation->post_call_ns.value);
@@ -237,6 +237,37 @@ static void tell_longest_part(struct judge *judge, const struct operation *opera
 		because(judge, "its payload came to the peer's memory in the last tenth of that: late is the request");
 }
 
+/* The longest time of this request for which the program did nothing: in the call that posts, between looks, or before
+ * it took the completion. */
+static int64_t idle_ns(const struct operation *operation)
+{
+	const struct num parts[][2] = { { operation->post_call_ns, operation->post_return_ns },
+		{ operation->cqe_arrived_not_before_ns, operation->cqe_arrived_ns },
+		{ operation->cqe_arrived_ns, operation->cqe_consumed_ns } };
+	int64_t longest = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		bool known = parts[i][0].known && parts[i][1].known;
+		int64_t part = known ? difference(parts[i][1].value, parts[i][0].value) : 0;
+		longest = part > longest ? part : longest;
+	}
+	return longest;
+}
+
+/* It was late because the program was. */
+static bool judge_starved(struct judge *judge, const struct operation *operation, const char *what)
+{
+	int64_t idle = idle_ns(operation);
+	enum starvation starvation = idle >= latency_ns(operation) / 2 ? starvation_for(judge, idle) : NOT_STARVED;
+	tell_starvation(judge, starvation);
+	if (starvation == NOT_STARVED)
+		return false;
+	summarize(judge, "%s: the program waited for a CPU%s", what,
+	        starvation == THROTTLED ? ", which the quota of its cgroup kept from it" : "");
+	if (starvation == THROTTLED)
+		return likely(judge, OUTCOME_DEGRADED, LAYER_CONFIGURATION, L(KERNEL) | L(APPLICATION));
+	return undetermined(judge, OUTCOME_DEGRADED, L(CONFIGURATION) | L(KERNEL) | L(APPLICATION));
+}
+
 bool judge_late(struct judge *judge)
 {
 	const struct operation *late = NULL;
@@ -260,6 +291,8 @@ bool judge_late(struct judge *judge)
 		if (late->found_unnotified == FLAG_YES)
 			return judge_unnotified(judge, OUTCOME_DEGRADED);
 	}
+	if (judge_starved(judge, late, "it succeeded, but only after the deadline"))
+		return true;
 	next_step(judge, "run it again with a longer --timeout and watch the counters");
 	/* The completion came, so it was published and executed at last; nothing says what it waited for. */
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, late));
@@ -279,6 +312,8 @@ void tell_slowest(struct judge *judge)
 	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
 	tell_longest_part(judge, slow);
 	(void)tell_held_back(judge, latency_ns(slow));
+	if (idle_ns(slow) >= latency_ns(slow) / 2)
+		tell_starvation(judge, starvation_for(judge, idle_ns(slow)));
 }
 
 /* Longer than a second for a message. */
@@ -297,6 +332,8 @@ bool judge_slow(struct judge *judge)
 		next_step(judge, "%s", take_netem_away);
 		return likely(judge, OUTCOME_DEGRADED, LAYER_CONFIGURATION, delaying_layers(judge, slow));
 	}
+	if (judge_starved(judge, slow, "it worked, but took very long"))
+		return true;
 	advise_counters(judge);
 	next_step(judge, "run it again and compare the times: a stage that is always long is the one to look at");
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, slow));

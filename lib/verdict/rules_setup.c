@@ -249,6 +249,13 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 		               : likely(judge, outcome, LAYER_CONFIGURATION, 0);
 	const struct strings *steps = &judge->verdict->next_steps;
 	uint32_t before = steps->count;
+	if (own_event(judge, step->side, "DEVICE_FATAL")) {
+		summarize(judge, "%s adapter stopped working or was removed",
+		        step->side == SIDE_REMOTE ? "the peer's" : "the");
+		next_step(judge, "%s", explain_event("DEVICE_FATAL")->text.next);
+		return undetermined(judge, outcome,
+		        layers_of_side(judge, step->side, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION)));
+	}
 	/* Of memory the rule knows better which limit binds, if it knows any. */
 	bool memory = step->error == ENOMEM;
 	if (!memory && known && known->text.next)

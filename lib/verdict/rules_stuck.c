@@ -45,9 +45,40 @@ static bool waits_for_others(const struct stuck_step *stuck)
 	return false;
 }
 
+/*
+ * A process that somebody stopped, whatever it was doing: job control, a debugger, a frozen cgroup (kernel,
+ * do_signal_stop() and ptrace_stop() in kernel/signal.c, refrigerator in kernel/freezer.c, kernel/cgroup/freezer.c).
+ */
+static bool is_stopped(const struct stuck_step *stuck)
+{
+	static const char *const channels[] = { "signal_stop", "ptrace_stop", "refrigerator", "freezer" };
+	for (size_t i = 0; i < ARRAY_SIZE(channels); i++)
+		if (text_has(stuck->wait_channel, channels[i]))
+			return true;
+	return false;
+}
+
+static bool judge_stopped(struct judge *judge)
+{
+	const struct stuck_step *stuck = judge->evidence->stuck;
+	if (!stuck || !stuck->step || !is_stopped(stuck) || judge->failed || judge->flushed)
+		return false;
+	because(judge, "the traced process sleeps in %s: somebody stopped it, and nobody let it go on",
+	        stuck->wait_channel);
+	if (success_count(judge))
+		because(judge, "%" PRId64 " operation%s had completed successfully before", success_count(judge),
+		        plural(success_count(judge)));
+	summarize(judge, "the traced process was stopped, and did not go on: %s", stuck->step);
+	next_step(judge, "see who stops it: job control (jobs, fg), a debugger, or a frozen cgroup (cgroup.freeze)");
+	return undetermined(
+	        judge, judge->posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN, L(APPLICATION) | L(CONFIGURATION));
+}
+
 bool rule_stuck(struct judge *judge)
 {
 	const struct stuck_step *stuck = judge->evidence->stuck;
+	if (judge_stopped(judge))
+		return true;
 	if (!stuck || is_waiting(stuck))
 		return false;
 	/* A hang at the end, after everything went well, does not undo it. */

@@ -35,6 +35,24 @@ void tell_dropped(struct judge *judge, const struct counter_change *filter)
 	        filter->side == SIDE_REMOTE ? "the peer's host" : "this host", filter->name, dropped, plural(dropped));
 }
 
+void tell_starvation(struct judge *judge, enum starvation starvation)
+{
+	const struct cpu_facts *cpu = judge->evidence->cpu;
+	char waited[DURATION_TEXT_SIZE], throttled[DURATION_TEXT_SIZE];
+	if (starvation == NOT_STARVED)
+		return;
+	because(judge, "by the scheduler's account the program was ready to run for %s and had no CPU",
+	        format_duration(cpu->waited_ns.value, waited));
+	if (starvation == THROTTLED)
+		because(judge, "the CPU quota of its cgroup held it back for %s",
+		        format_duration(cpu->throttled_ns.value, throttled));
+	next_step(judge, "%s",
+	        starvation == THROTTLED
+	                ? "raise the CPU quota of the cgroup (cpu.max; CPUQuota= of the service, CPU limit of the pod)"
+	                : "see what else runs on the CPUs that the program may use: affinity, priorities, real-time "
+	                  "threads (ps -eLo psr,cls,rtprio,pcpu,comm)");
+}
+
 void advise_dropped(struct judge *judge, const struct counter_change *filter)
 {
 	bool programs = text_has(filter->name, "qdisc clsact ") || text_has(filter->name, "qdisc ingress ");
