@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check: all findings of the node in one list, worst first. */
+#include "check_expected.h"
 #include "check_probe.h"
 #include "cmd.h"
 
@@ -61,6 +62,7 @@ struct check_request {
 	bool nagios, probe;
 	const char *prom;
 	double interval; /* seconds, 0: none */
+	struct wanted_ports wanted;
 };
 
 /* What is read besides the host, in its arena. */
@@ -153,7 +155,16 @@ struct watched {
 	uint32_t left_out; /* findings that the options keep out of the list */
 };
 
-static int collect(const struct check_request *request, const struct common_options *common, struct origin *origin,
+/* Counters of ports that are not looked at are not told of either. */
+static uint32_t count_watched(const struct host *host, const struct counter_readings *readings)
+{
+	uint32_t count = 0;
+	list_each(reading, &readings->items)
+		count += check_port_called(host, reading->subject) != NULL;
+	return count;
+}
+
+static int collect(struct check_request *request, const struct common_options *common, struct origin *origin,
         struct host *host, struct watched *seen, struct error *error)
 {
 	struct look *first = NULL, *look = NULL;
@@ -167,54 +178,24 @@ static int collect(const struct check_request *request, const struct common_opti
 	result = look_at(origin, host, watched, &look, error);
 	if (result && result != -EINTR)
 		return result;
-	seen->counters = look->counters.items.count;
 	int judged = judge(host, look);
 	if (first && !judged)
 		check_rising(before, &first->counters, host, &look->counters, request->interval, &host->report);
+	/* Before that all of the host: a bond or an equal adapter beside it tells what is wrong with a device. */
+	if (!judged && !result)
+		judged = check_expected(&request->filter, host, error);
+	if (!judged)
+		judged = collect_select(host, &request->wanted, error);
+	seen->counters = count_watched(host, &look->counters);
 	if (request->probe && !result && !judged)
 		result = check_probe_ports(host, &seen->probed, error);
 	if (common->probes || common->from)
 		check_recorded_probes(
 		        host, origin, common->probes, common->probes ? "REPORT" : common->from, &seen->probed);
+	if (!judged)
+		judged = collect_select(host, &request->wanted, error);
 	report_exhaustion(&host->report);
 	return result ? result : judged;
-}
-
-static const struct port *find_port(const struct host *host, const char *subject)
-{
-	list_each(device, &host->devices)
-		for (uint32_t i = 0; i < device->ports.count; i++) {
-			char name[64];
-			snprintf(name, sizeof(name), "%s/%" PRId64, device->name, device->ports.items[i]->number.value);
-			if (!strcmp(name, subject))
-				return device->ports.items[i];
-		}
-	return NULL;
-}
-
-static void note_unused(struct host *host, const char *label, const struct port *port, struct strings *unused)
-{
-	const struct netdev *netdev = port_netdev(port);
-	const char *subject = netdev ? arena_printf(host->arena, "net:%s", netdev->name) : NULL;
-	(void)strings_add(host->arena, unused, label);
-	if (subject)
-		(void)strings_add(host->arena, unused, subject);
-}
-
-/* A mistyped port would have its own fault reported for ever, or hide none. */
-static int check_expected(struct check_request *request, struct host *host, struct error *error)
-{
-	const struct strings *expected = &request->filter.expect_down;
-	for (uint32_t i = 0; i < expected->count; i++) {
-		const struct port *port = find_port(host, expected->items[i]);
-		if (!port)
-			return error_say(error, -ENODEV, "--expect-down: there is no port '%s'", expected->items[i]);
-		if (port->state && !strcmp(port->state, "ACTIVE"))
-			complain("--expect-down %s: this port is ACTIVE", expected->items[i]);
-		else
-			note_unused(host, expected->items[i], port, &request->filter.unused);
-	}
-	return 0;
 }
 
 /* A node of whose ports nothing is known is not a healthy one. */
@@ -280,6 +261,7 @@ static int nothing(const struct check_request *request, const struct common_opti
 		return (int)monitor_print_unknown(stdout, error->text);
 	complain("%s", error->text);
 	if (common->json && host && host->origin) {
+		host->report.findings.count = 0; /* they may be of other devices than those asked for */
 		report_missing(&host->report, "findings", "host", error->code, "%s", error->text);
 		print_document("rdmadiag.check", common, host->origin, &host->facts, &finding_counts_record, &unknown,
 		        &host->report);
@@ -333,8 +315,6 @@ static int check(struct check_request *request, const struct common_options *com
 	int result = host         ? collect(request, common, origin, host, &seen, &error)
 	             : error.code ? error.code
 	                          : error_set(&error, -ENOMEM, "host");
-	if (!result)
-		result = check_expected(request, host, &error);
 	if (!result)
 		result = check_seen(host, &error);
 	if (result && result != -EINTR) {
@@ -444,8 +424,15 @@ static int read_options(const struct command *command, int argc, char **argv, st
 	}
 	if (option != OPTION_END)
 		return option == OPTION_SHOWN ? OPTION_SHOWN : option_status(option);
-	if (optind < argc)
-		return usage_error(command, "'%s': no operand is taken", argv[optind]);
+	for (int i = optind; i < argc; i++) {
+		struct wanted_port *wanted = list_add(arena, &request->wanted.items);
+		if (!wanted)
+			return EXIT_NOTHING;
+		wanted->device = argv[i];
+		int wrong = split_port(command, argv[i], &wanted->port);
+		if (wrong)
+			return wrong;
+	}
 	return check_options(command, request, common);
 }
 
@@ -483,7 +470,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 
 const struct command check_command = {
 	.name = "check",
-	.arguments = "",
+	.arguments = "[DEV[/PORT]]...",
 	.summary = "Lists all findings of the node, worst first.",
 	.options = options,
 	.run = run,

@@ -80,14 +80,6 @@ static int draw(struct host *host, const struct view *view, struct error *error)
 	return view->svg && host->matrix ? topo_svg_write(host, view->svg, error) : 0;
 }
 
-static bool has_port(const struct device_list *devices, int64_t port)
-{
-	list_each(device, devices)
-		if (device_port(device, port))
-			return true;
-	return false;
-}
-
 static int unknown_row(const struct common_options *common, struct host *host, const char *name, struct error *error)
 {
 	const char *known = NULL;
@@ -118,7 +110,7 @@ static int show(const struct common_options *common, const struct collect_option
 	check_topo(host, &host->report);
 	struct device_list devices;
 	if (wanted->device && !collect_find_devices(host, wanted->device, &devices)) {
-		if (port && !has_port(&devices, port)) {
+		if (port && !collect_has_port(&devices, port)) {
 			collect_unknown_port(
 			        devices.count == 1 ? devices.items[0] : NULL, wanted->device, port, -ENODEV, &error);
 			return print_nothing(common, host, &error);

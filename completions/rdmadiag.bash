@@ -45,6 +45,14 @@ _rdmadiag_devices() {
 	_rdmadiag_ports "$1" | sed 's|/[0-9]*$||' | uniq
 }
 
+# _rdmadiag_neighbours PROGRAM: GPUs and NVMe controllers, which topo --matrix has rows of; nothing without that option
+_rdmadiag_neighbours() {
+	local snapshot
+	[[ " ${COMP_WORDS[*]} " =~ \ --(matrix|cuda)\  ]] || return 0
+	snapshot=$(_rdmadiag_snapshot)
+	"$1" topo --matrix ${snapshot:+--from "${snapshot/#\~\//$HOME/}"} 2>/dev/null | grep -oE '^(GPU|nvme)[0-9]+'
+}
+
 # What can be explained; a word without its kind is enough where one is typed already.
 _rdmadiag_explained() {
 	"$1" explain --list 2>/dev/null | if [[ -n $2 && $2 != *:* ]]; then
@@ -104,7 +112,8 @@ _rdmadiag() {
 	else
 		case $command in
 		'') words=$commands ;;
-		topo | gid) words=$(_rdmadiag_devices "$program" && _rdmadiag_ports "$program") ;;
+		topo) words=$(_rdmadiag_devices "$program" && _rdmadiag_ports "$program" && _rdmadiag_neighbours "$program") ;;
+		gid | check) words=$(_rdmadiag_devices "$program" && _rdmadiag_ports "$program") ;;
 		compare | capture)
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return

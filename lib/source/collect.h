@@ -62,6 +62,22 @@ struct device_list {
 	uint32_t count, capacity;
 };
 int collect_find_devices(const struct host *host, const char *name, struct device_list *found);
+/* Has one of them this port? */
+bool collect_has_port(const struct device_list *devices, int64_t port);
+
+/* DEV or DEV/PORT as it was typed: `device` may be a netdev's name, `port` 0 stands for all. */
+struct wanted_port {
+	const char *device;
+	int64_t port;
+};
+struct wanted_ports {
+	LIST(struct wanted_port) items;
+};
+/*
+ * Keeps of the host these devices and ports, and of its report what is about them; all where none is wanted. -ENODEV
+ * with `error` where one is not there, -ENOMEM.
+ */
+int collect_select(struct host *host, const struct wanted_ports *wanted, struct error *error);
 
 struct verbs_call;
 /* A call of origin_verbs() for each device, about the ports that it has, in the host's arena. NULL without memory. */

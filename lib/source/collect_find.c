@@ -116,3 +116,11 @@ int collect_find_devices(const struct host *host, const char *name, struct devic
 			result = list_add_existing(host->arena, found, host->devices.items[i]);
 	return result;
 }
+
+bool collect_has_port(const struct device_list *devices, int64_t port)
+{
+	list_each(device, devices)
+		if (device_port(device, port))
+			return true;
+	return false;
+}

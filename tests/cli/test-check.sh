@@ -183,4 +183,32 @@ is "$(python3 -c 'import json,sys; print([f["severity"] for f in json.load(open(
 # What was counted, in all that the described machines make it say.
 is "$(grep -rhE '(^|[ (])1 [a-z]+[^s]s( |,|;|\)|$)|(nodes|CPUs) [0-9]+([;(]|, |$)|node [0-9]+[,-][0-9]' "$here/../golden" --include=*.txt |
 	grep -v 'index 1 was found first')" "" "one is one, and more are more"
+# ---- only of some devices
+"$here/../machines/make-snapshot" bonds-in-trouble "$dir/trouble" || exit 1
+found_of() { "$RDMADIAG" check -j --from "$dir/trouble" "$@" | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+print(d["warnings"], d["infos"], *sorted({f["subject"] for f in d["findings"]}))
+'; }
+is "$(found_of)" "6 1 bnxt_re0/1 bnxt_re1/1 mlx5_0/1 net:bond0 net:bond1 net:bond2" "all of them"
+is "$(found_of mlx5_0)" "2 0 mlx5_0/1 net:bond0" "of a device"
+is "$(found_of mlx5_2/1)" "1 0 net:bond1" "of a port"
+is "$(found_of mlx5_2 bnxt_re1)" "3 1 bnxt_re1/1 net:bond1 net:bond2" "of two devices"
+is "$(found_of bond2)" "3 1 bnxt_re0/1 bnxt_re1/1 net:bond2" "of a netdev that two devices reach"
+is "$(found_of mlx5_0 mlx5_0/1)" "2 0 mlx5_0/1 net:bond0" "named twice it is the same"
+is "$(found_of --expect-down mlx5_0/1 mlx5_2)" "1 0 net:bond1" "a port that is meant to be down may be of another one"
+status_is 0 "a device that nothing is wrong with" "$RDMADIAG" check --only port-down --from "$dir/trouble" mlx5_2
+like "$output" "^1 device checked: 0 errors, 0 warnings" "is the only one that counts"
+unlike "$output" "of net:ens1f0np0" "of the others not even what is not known is told"
+is "$("$RDMADIAG" check --prom - --from "$dir/trouble" mlx5_2 | grep -c '^rdmadiag_port_active{')" 1 "nor are there metrics of them"
+like "$("$RDMADIAG" check --nagios --from "$dir/trouble" mlx5_2)" "^RDMA WARNING - 0 errors, 1 warning, 1 device: net:bond1" "nor performance data"
+status_is 3 "a device that is not there" "$RDMADIAG" check -j --from "$dir/trouble" mlx5_0 mlx5_9
+like "$errors" "is called 'mlx5_9'; is it mlx5_[02]. There are: bnxt_re0" "is named"
+is "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["findings"])' <<<"$output")" "[]" "and nothing is said of the others"
+status_is 3 "a port that is not there" "$RDMADIAG" check --from "$dir/trouble" mlx5_0/2
+like "$errors" "mlx5_0 has no port 2, only 1$" "is named"
+status_is 2 "no number of a port" "$RDMADIAG" check --from "$dir/trouble" mlx5_0/x
+"$here/../machines/make-snapshot" switchdev-many-ports "$dir/switchdev" || exit 1
+ports_of() { "$RDMADIAG" check --prom - --from "$dir/switchdev" "$@" | sed -n 's/^rdmadiag_port_active{device="\(.*\)",port="\(.*\)"}.*/\1\/\2/p' | xargs; }
+is "$(ports_of mlx5_0/2 mlx5_2 mlx5_0/4)" "mlx5_0/2 mlx5_0/4 mlx5_2/1" "two ports of a device, and another device"
+is "$(ports_of mlx5_0/2 mlx5_0)" "mlx5_0/1 mlx5_0/2 mlx5_0/3 mlx5_0/4" "a port and the whole of its device"
 done_testing

@@ -49,6 +49,11 @@ like " $(complete_words probe --drill '') " " bad-rkey " "drills"
 "$here/../machines/make-snapshot" g22-two-of-256 "$tree/machine" >/dev/null
 is "$(complete_words topo --from "$tree/machine" ro)" "$(of_machine)" "devices of a snapshot"
 is "$(complete_words --from="$tree/machine" gid ro)" "$(of_machine)" "and with --from in one word"
+"$here/../machines/make-snapshot" hgx-eight-gpus "$tree/gpus" >/dev/null
+is "$(complete_words topo --from "$tree/gpus" --matrix GPU)" "GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7" "GPUs that the matrix has"
+is "$(complete_words topo --cuda --from="$tree/gpus" nv)" "nvme0 nvme1" "NVMe controllers"
+is "$(complete_words topo --from "$tree/gpus" GPU)" "" "without the matrix none"
+is "$(complete_words check --from "$tree/gpus" mlx5_b)" "mlx5_bond_0 mlx5_bond_0/1" "check of a device"
 is "$(complete_words check --only gid-none,gid-st)" "gid-stale" "the second of a list"
 is "$(complete_words explain port-fl)" "port-flapping" "a finding without its kind"
 is "$(complete_words explain platf)" "platform" "a layer"

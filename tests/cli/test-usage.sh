@@ -63,7 +63,7 @@ wrong "an option with a slip" "^rdmadiag topo: '--matix' is no option; is it --m
 wrong "a long option after one dash" "^rdmadiag topo: '-matrix' is no option; is it --matrix\?$" topo -matrix
 wrong "the same behind another option" "^rdmadiag topo: '-matrix' is no option; is it --matrix\?$" topo --vfs -matrix
 wrong "the -d of probe" "^rdmadiag gid: '-d' is no option; a device stands alone: DEV\[/PORT\]$" gid -d mlx5_0
-wrong "where no device is taken" "^rdmadiag check: '-d' is no option$" check -d mlx5_0
+wrong "where no device is taken" "^rdmadiag capture: '-d' is no option$" capture -d mlx5_0
 wrong "an operation with a slip" "'wirte' is none of write, write-imm, send, read; is it write\?$" probe --op wirte
 wrong "a severity with a slip" "'warnning' is none of info, warning, error; is it warning\?$" check --severity warnning
 wrong "a drill with a slip" "no drill 'rrn'; is it rnr\? --drill list shows" probe --drill rrn
