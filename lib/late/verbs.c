@@ -22,6 +22,8 @@ LATE(&verbs, int, ENOSYS, ibv_query_device, (struct ibv_context *context, struct
 	context, attributes)
 LATE(&verbs, int, ENOSYS, ibv_query_port, (struct ibv_context *context, uint8_t port,
 	struct _compat_ibv_port_attr *attributes), context, port, attributes)
+LATE(&verbs, int, -1, ibv_query_gid, (struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid),
+	context, port, index, gid)
 LATE(&verbs, int, ENOSYS, _ibv_query_gid_ex, (struct ibv_context *context, uint32_t port, uint32_t index,
 	struct ibv_gid_entry *entry, uint32_t flags, size_t size), context, port, index, entry, flags, size)
 LATE(&verbs, ssize_t, -ENOSYS, _ibv_query_gid_table, (struct ibv_context *context, struct ibv_gid_entry *entries,
