@@ -13,6 +13,8 @@ const char *gid_environment_get(const struct gid_environment *environment, const
 	size_t length = strlen(name);
 	if (!environment || (environment->without && !strcmp(environment->without, name)))
 		return NULL;
+	if (environment->with && !strncmp(environment->with, name, length) && environment->with[length] == '=')
+		return environment->with + length + 1;
 	char *const *variables = environment->variables;
 	for (; variables && *variables; variables++)
 		if (!strncmp(*variables, name, length) && (*variables)[length] == '=')

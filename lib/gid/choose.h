@@ -16,6 +16,7 @@ struct gid_environment {
 	char *const *variables;
 	const struct strings *nccl_conf; /* lines of NCCL's files, the first that sets something counts; NULL: none */
 	const char *without;             /* a name that counts as not set anywhere; NULL: none */
+	const char *with;                /* NAME=VALUE that comes before all others; NULL: none */
 };
 
 /* NULL: not set. */

@@ -186,13 +186,13 @@ static bool is_routable(const struct gid_entry *entry)
 	       entry->scope != GID_SCOPE_LOOPBACK;
 }
 
-/* The other family has an entry that goes through routers, and this one has none; else "". (By index: choose.c.) */
-static const char *remedy(const struct gid_port *port, const struct wish *wish, const struct gid_entry *current)
+/* The other family has an entry that goes through routers, and this one has none; NULL. (By index: remedy.c.) */
+static const char *alternative(const struct gid_port *port, const struct wish *wish, const struct gid_entry *current)
 {
 	bool local = current && (current->type == GID_TYPE_ROCE_V1 || !is_valid(current));
 	struct wish other = { .ipv4 = false, .version = wish->version };
 	bool family = wish->ipv4 && !wish->prefix_length && is_routable(find(port, other).entry);
-	return local && family ? "; set NCCL_IB_ADDR_FAMILY=AF_INET6 to get one that routers forward" : "";
+	return local && family ? "NCCL_IB_ADDR_FAMILY=AF_INET6" : NULL;
 }
 
 static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
@@ -209,9 +209,9 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s (" VERSION ")",
 		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
 	else
-		gid_take(arena, choice, found.index,
-		        "no better entry of the wanted family and version%s (" VERSION ")%s", warning(current),
-		        remedy(port, &wish, current));
+		gid_take(arena, choice, found.index, "no better entry of the wanted family and version%s (" VERSION ")",
+		        warning(current));
+	choice->alternative = fits || found.unreadable ? NULL : alternative(port, &wish, current);
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
 			reject(arena, choice, &wish, port->entries[i]);

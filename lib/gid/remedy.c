@@ -56,15 +56,25 @@ static bool is_used(const struct gid_choice *choice)
 	return choice->index.known || choice->empty_slot;
 }
 
-/* Another table whose port the consumer uses too and where another index is advised; UINT32_MAX: none. */
+/* Is another index advised there, or the only one good that reaches its segment? */
+static bool wants_another(const struct look *look, uint32_t table, int64_t index)
+{
+	struct num own = advised(look, table);
+	if (own.known)
+		return own.value != index;
+	struct gid_port port = port_of(look, table);
+	const struct gid_entry *entry = gid_entry_at(&port, index);
+	bool useless = !entry || entry->state == GID_STATE_STALE || entry->state == GID_STATE_FOREIGN_NETNS;
+	return useless && gid_port_transport(&port) == TRANSPORT_ROCE && choice_of(look, table, 0)->index.known;
+}
+
+/* Another table whose port the consumer uses too and where the index is not the one to take; UINT32_MAX: none. */
 static uint32_t other_advice(const struct look *look, uint32_t table)
 {
-	struct num index = advised(look, table);
-	for (uint32_t i = 0; i < look->document->tables.count; i++) {
-		struct num other = advised(look, i);
-		if (is_used(choice_of(look, i, look->consumer)) && other.known && other.value != index.value)
+	int64_t index = advised(look, table).value;
+	for (uint32_t i = 0; i < look->document->tables.count; i++)
+		if (is_used(choice_of(look, i, look->consumer)) && wants_another(look, i, index))
 			return i;
-	}
 	return UINT32_MAX;
 }
 
@@ -83,20 +93,37 @@ static bool others_unread(const struct look *look)
 	return ports > read;
 }
 
-static bool finds_good_ones_without(const struct look *look, const char *variable)
+/* On all its ports, as far as there are any to find. */
+static bool finds_good_ones(const struct look *look, const struct gid_environment *environment)
 {
-	struct gid_environment environment = *look->environment;
-	environment.without = variable;
 	for (uint32_t i = 0; i < look->document->tables.count; i++) {
 		struct gid_choice choice = { 0 };
 		struct gid_port port = port_of(look, i);
 		if (!advised(look, i).known || !is_used(choice_of(look, i, look->consumer)))
 			continue;
-		look->consumers[look->consumer].choose(look->host->arena, &port, &environment, &choice);
+		look->consumers[look->consumer].choose(look->host->arena, &port, environment, &choice);
 		if (!choice.index.known || trouble_of(&port, &choice))
 			return false;
 	}
 	return true;
+}
+
+static bool finds_good_ones_without(const struct look *look, const char *variable)
+{
+	struct gid_environment environment = *look->environment;
+	environment.without = variable;
+	return finds_good_ones(look, &environment);
+}
+
+/* A setting other than the index, where it spoils no other port; NULL: none. */
+static const char *tell_alternative(const struct look *look, const struct gid_choice *choice)
+{
+	struct gid_environment environment = *look->environment;
+	environment.with = choice->alternative;
+	if (!choice->alternative || !finds_good_ones(look, &environment))
+		return NULL;
+	return arena_printf(look->host->arena, "set %s to get one that routers forward%s", choice->alternative,
+	        look->unread ? " (it counts for the other devices too)" : "");
 }
 
 /* Does it take good entries on all its ports once the variable is not set, as far as there are any? */
@@ -138,16 +165,30 @@ static const char *find_remedy(struct look *look, uint32_t table)
 	                         consumer->setting, why);
 }
 
+/* Is a better index known than the one that it takes? */
+static bool is_outdone(const struct look *look, uint32_t table, const struct gid_choice *choice, const char *trouble)
+{
+	struct num index = advised(look, table);
+	return look->consumers[look->consumer].setting && index.known && trouble &&
+	       !(choice->index.known && choice->index.value == index.value);
+}
+
 static int tell(struct look *look, uint32_t table)
 {
 	struct gid_port port = port_of(look, table);
 	struct gid_choice *choice = choice_of(look, table, look->consumer);
-	const char *trouble = trouble_of(&port, choice);
-	if (!look->consumers[look->consumer].setting || !advised(look, table).known || !trouble || !choice->reason ||
-	        (choice->index.known && choice->index.value == advised(look, table).value))
+	const char *trouble = trouble_of(&port, choice), *family = tell_alternative(look, choice);
+	bool outdone = is_outdone(look, table, choice, trouble);
+	if (!choice->reason || (!outdone && !family))
 		return 0;
-	choice->remedy = find_remedy(look, table);
-	bool told = strstr(choice->reason, trouble) != NULL || choice->empty_slot;
+	const char *index = outdone ? find_remedy(look, table) : NULL;
+	if (family && choice->without_remedy)
+		index = NULL;
+	choice->without_remedy &= index != NULL;
+	choice->remedy = family && index ? arena_printf(look->host->arena, "%s; or %s", family, index)
+	                 : family        ? family
+	                                 : index;
+	bool told = !trouble || strstr(choice->reason, trouble) || choice->empty_slot;
 	const char *reason = choice->remedy ? arena_printf(look->host->arena, "%s%s%s; %s", choice->reason,
 	                                              told ? "" : "; ", told ? "" : trouble, choice->remedy)
 	                                    : NULL;
