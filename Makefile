@@ -123,7 +123,7 @@ check-guest: setup-check all
 	$(Q)$(RUN_TESTS) $(GUEST_TESTS)
 
 # The same unit, command line and machine tests in a build with sanitizers.
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 .PHONY: asan
 asan: setup-check
 	$(Q)$(MAKE) --no-print-directory O=$(O)/asan CFLAGS='-O1 -g $(SANITIZE)' all unit-programs
@@ -192,7 +192,7 @@ demo: all
 
 T ?= 60
 FUZZERS := $(patsubst $(SRC)/tests/fuzz/fuzz_%.c,%,$(sort $(wildcard $(SRC)/tests/fuzz/fuzz_*.c)))
-FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
 FUZZ_MACHINE := several-surprises
 FUZZ_WIRE := qos-and-wire
 FUZZ_NAMES := names-people-type
