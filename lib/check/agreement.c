@@ -27,6 +27,9 @@ static int64_t roce_mtu(int64_t netdev_mtu)
 	return 0;
 }
 
+/* Of the smallest packet that is full, in the middle of a message: IPv4, UDP, BTH and ICRC. */
+enum { LEAST_HEADERS = 20 + 8 + 12 + 4 };
+
 static void check_port_mtu(const struct port *port, const char *subject, struct report *report)
 {
 	const struct netdev *netdev = port_netdev(port);
@@ -41,9 +44,10 @@ static void check_port_mtu(const struct port *port, const char *subject, struct 
 		finding = check_add(report, "active-mtu-below-netdev", subject,
 		        "the active MTU is %" PRId64 ", though the MTU %" PRId64 " of %s allows %" PRId64, active,
 		        netdev->mtu.value, netdev->name, allowed);
-	else if (active > netdev->mtu.value)
+	else if (active + LEAST_HEADERS > netdev->mtu.value)
 		finding = check_add(report, "active-mtu-above-netdev", subject,
-		        "the active MTU is %" PRId64 ", more than the MTU %" PRId64 " of %s: full packets do not leave",
+		        "the active MTU is %" PRId64 ", with headers more than the MTU %" PRId64
+		        " of %s: full packets do not fit",
 		        active, netdev->mtu.value, netdev->name);
 	report_evidence(report, finding, "ibv_query_port", "active_mtu", "%" PRId64, active);
 	report_evidence(report, finding, "IFLA_MTU", netdev->name, "%" PRId64, netdev->mtu.value);

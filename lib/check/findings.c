@@ -46,9 +46,9 @@ const struct finding_kind finding_kinds[] = {
 	        NULL },
 	{ "gid-netdev-down", SEVERITY_INFO, "the netdev of the GIDs is down", NULL },
 	{ "gid-none", SEVERITY_WARNING, "the port has no GID in this network namespace",
-	        "info where it is that of a member of a bond which another one stands in for, or of a virtual function "
-	        "or "
-	        "device that others have while something else works here" },
+	        "info where it is that of a member of a bond which another one stands in for, of a virtual function or "
+	        "device that others have while something else works here, or of a port without a netdev beside one "
+	        "with" },
 	{ "gid-roce-v1-only", SEVERITY_WARNING, "the port has RoCE v1 GIDs only, which no router forwards", NULL },
 	{ "gid-same-on-ports", SEVERITY_WARNING, "two ports have the same GID, each of its own netdev", NULL },
 	{ "gid-same-subnet", SEVERITY_WARNING,
@@ -92,7 +92,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "port-without-netdev", SEVERITY_INFO,
 	        "no netdev of this namespace belongs to the Ethernet port: it has no GIDs of its own here", NULL },
 	{ "active-mtu-above-netdev", SEVERITY_WARNING,
-	        "the port's active MTU is larger than the MTU of its netdev: full packets do not leave", NULL },
+	        "the port's active MTU and its headers are larger than the MTU of its netdev: full packets do not fit",
+	        NULL },
 	{ "active-mtu-below-netdev", SEVERITY_WARNING,
 	        "the port's active MTU is smaller than the MTU of its netdev allows", NULL },
 	{ "stacked-mtu-below-active", SEVERITY_INFO,

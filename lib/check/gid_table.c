@@ -162,6 +162,22 @@ static bool is_for_others(const struct table_check *check)
 	return (device->function.kind == FUNCTION_VF && device->function.parent) || device->uverbs.refused == -ENOENT;
 }
 
+/*
+ * A port that no netdev was made for, beside others of its device that have theirs: what leads to other accelerators of
+ * the same box, or to the processor of the adapter.
+ */
+static bool is_internal_port(const struct table_check *check)
+{
+	const struct rdma_device *device = check->port.table->rdma;
+	const struct port *port = check->port.table->rdma_port;
+	if (!device || !port || check->port.count || port->netdev_unknown || port->netdevs.count || port->netdev_name)
+		return false;
+	list_each(other, &device->ports)
+		if (port_netdev(other))
+			return true;
+	return false;
+}
+
 static void check_none(const struct table_check *check, const struct counts *counts)
 {
 	struct finding *finding;
@@ -178,7 +194,7 @@ static void check_none(const struct table_check *check, const struct counts *cou
 		finding = check_add(check->report, "gid-none", check->subject,
 		        "the device is visible, but has %s in this network namespace",
 		        check->port.count ? "only stale GIDs" : "no GID");
-	if (finding && is_for_others(check))
+	if (finding && (is_for_others(check) || is_internal_port(check)))
 		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "used", "%u", check->port.count);
 	report_advice(finding,

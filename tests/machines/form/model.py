@@ -412,6 +412,15 @@ def code_and_word(text, codes, what):
     return code, f"{code}: {text}"
 
 
+def room_for_payload(device, port, net):
+    """As the kernel has it: RoCE takes headers off (iboe_get_mtu()). What is not described has the usual MTU."""
+    if port.is_ib:
+        return 4096
+    if device.type == "roce":
+        return (net.mtu if net else 1500) - 96
+    return net.mtu if net else 4096
+
+
 def complete_port(machine, device, port):
     name = f"rdma {device.name}/{port.number}"
     port.link_layer = port.link_layer or LINK_LAYERS[device.type]
@@ -426,7 +435,7 @@ def complete_port(machine, device, port):
         port.gid_table = {"roce": 256, "ib": 128}.get(device.type, 1)
     net = machine.nets.get(port.netdev)
     if port.active_mtu is None:
-        room = 4096 if port.is_ib or not net else net.mtu - 56  # headers of RoCE
+        room = room_for_payload(device, port, net)
         port.active_mtu = max([mtu for mtu in (256, 512, 1024, 2048, 4096) if mtu <= room], default=256)
 
 

@@ -223,7 +223,7 @@ TABLES = {
         "vl_low": Key("texts", [], "of low priority"),
         "default_tos": Key("number", None, "default_roce_tos of rdma_cm's configfs; none: no such directory"),
         "cap_mask": Key("number", 0x2650E848, ""),
-        "active_mtu": Key("number", None, "bytes; the largest that the netdev's MTU allows, 4096 on InfiniBand"),
+        "active_mtu": Key("number", None, "bytes; the largest that the netdev's MTU allows (1500 where it is not described), 4096 on InfiniBand"),
         "max_mtu": Key("number", 4096, "bytes"),
         "active_speed": Key("number", 32, "code that verbs gives"),
         "active_width": Key("number", 2, "code that verbs gives"),
