@@ -21,5 +21,6 @@ LATE(&smartcols, int, -1, scols_cell_set_color, (struct libscols_cell *cell, con
 LATE(&smartcols, int, -1, scols_table_enable_colors, (struct libscols_table *table, int enable), table, enable)
 LATE(&smartcols, int, -1, scols_table_enable_ascii, (struct libscols_table *table, int enable), table, enable)
 LATE(&smartcols, int, -1, scols_table_set_stream, (struct libscols_table *table, FILE *stream), table, stream)
+LATE(&smartcols, size_t, 0, scols_table_get_termwidth, (const struct libscols_table *table), table)
 LATE(&smartcols, int, -1, scols_print_table, (struct libscols_table *table), table)
 LATE_VOID(&smartcols, scols_unref_table, (struct libscols_table *table), table)

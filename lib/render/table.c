@@ -261,16 +261,23 @@ static void print_padded(const struct table *table, size_t column, const char *l
 	putc_unlocked(last ? '\n' : ' ', stream);
 }
 
-static int print_plain(struct table *table, FILE *stream)
+/* The rows as arrange() has them, and how wide each column is. */
+static struct row **measure(struct table *table)
 {
-	autofree struct row **order = arrange(table);
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < table->count; i++) {
+	struct row **order = arrange(table);
+	for (size_t i = 0; order && i < table->count; i++) {
 		widen(&table->widths[i], "", table->columns[i].heading);
 		for (struct row **row = order; *row; row++)
 			widen(&table->widths[i], lead_of(table, *row, i), text_of(*row, i));
 	}
+	return order;
+}
+
+static int print_plain(struct table *table, FILE *stream)
+{
+	autofree struct row **order = measure(table);
+	if (!order)
+		return -ENOMEM;
 	for (size_t i = 0; i < table->count; i++)
 		print_padded(table, i, "", table->columns[i].heading, stream);
 	for (struct row **row = order; *row; row++)
@@ -281,10 +288,26 @@ static int print_plain(struct table *table, FILE *stream)
 
 /* ---- through libsmartcols ---- */
 
-static int add_column(struct libscols_table *scols, const struct table_column *column)
+enum { SHRUNK = 12 };
+
+/*
+ * Does the table fit into the terminal with its lists wrapped to something that can still be read? Otherwise the
+ * terminal breaks the lines anyway, and lists cut into four letters a line make it only longer.
+ */
+static bool fits_wrapped(const struct table *table, size_t terminal)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		bool shrinks = table->columns[i].shrink && table->widths[i] > SHRUNK;
+		width += (i ? 1 : 0) + (shrinks ? SHRUNK : table->widths[i]);
+	}
+	return width <= terminal;
+}
+
+static int add_column(struct libscols_table *scols, const struct table_column *column, bool wrap)
 {
 	int flags = (column->right ? SCOLS_FL_RIGHT : 0) | (column->tree ? SCOLS_FL_TREE : 0) |
-	            (column->shrink ? SCOLS_FL_WRAP : 0);
+	            (column->shrink && wrap ? SCOLS_FL_WRAP : 0);
 	return scols_table_new_column(scols, column->heading, 0, flags) ? 0 : -ENOMEM;
 }
 
@@ -302,9 +325,11 @@ static int add_row(struct libscols_table *scols, const struct table *table, stru
 
 static int print_by(struct libscols_table *scols, struct table *table, FILE *stream)
 {
-	int result = 0;
+	autofree struct row **order = measure(table);
+	int result = order ? 0 : -ENOMEM;
+	bool wrap = order && fits_wrapped(table, scols_table_get_termwidth(scols));
 	for (size_t i = 0; !result && i < table->count; i++)
-		result = add_column(scols, &table->columns[i]);
+		result = add_column(scols, &table->columns[i], wrap);
 	for (struct row *row = table->first; !result && row; row = row->next)
 		result = add_row(scols, table, row);
 	if (result)

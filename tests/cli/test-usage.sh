@@ -203,26 +203,35 @@ status_is 0 "a document out of a pipe" "$RDMADIAG" gid --from "$described/node" 
 is "$output" "no difference" "is read"
 status_is 3 "a pipe that nothing comes out of" "$RDMADIAG" gid --from "$described/node" --diff <(:)
 like "$errors" "not a regular file, and nothing writes to it" "is told"
+# on_terminal COLUMNS COMMAND... - what a terminal of that width gets
+on_terminal() {
+	python3 -c 'import fcntl, os, pty, struct, sys, termios
+pid, terminal = pty.fork()
+if not pid:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("4H", 24, int(sys.argv[1]), 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+shown = b""
+try:
+    while part := os.read(terminal, 65536):
+        shown += part
+except OSError:  # EIO: the program has ended
+    pass
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(shown.replace(b"\r\n", b"\n"))' "$@"
+}
 # colours [NAME=VALUE...] [-- OPTION...] - how many escape sequences a terminal gets
 colours() {
 	local -a variables=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do variables+=("$1") && shift; done
-	python3 -c 'import os, pty, sys
-pid, terminal = pty.fork()
-if not pid:
-    os.execvp(sys.argv[1], sys.argv[1:])
-shown = b""
-while True:
-    try:
-        part = os.read(terminal, 65536)
-    except OSError:
-        break
-    if not part:
-        break
-    shown += part
-os.waitpid(pid, 0)
-print(shown.count(b"\33["))' env -u NO_COLOR -u TERM "${variables[@]}" "$RDMADIAG" topo --from "$described/node" "${@:2}"
+	on_terminal 200 env -u NO_COLOR -u TERM "${variables[@]}" "$RDMADIAG" topo --from "$described/node" "${@:2}" | grep -o $'\33\\[' | wc -l
 }
+# cpus_at COLUMNS - the lines of the table that have a device, and those that go on with its CPUs
+cpus_at() {
+	on_terminal "$1" env NO_COLOR=1 TERM=xterm "$RDMADIAG" topo --from "$described/node" mlx5_4 | sed '/^$/,$d' | wc -l
+}
+is "$(cpus_at 200)" 2 "a wide terminal has a line for a device"
+is "$(cpus_at 107)" 3 "one that is a little too narrow has its CPUs in two"
+is "$(cpus_at 80)" 2 "one that is too narrow all the same has one again"
 ok "a terminal gets colours" test "$(colours TERM=xterm)" -gt 0
 is "$(colours TERM=dumb)" 0 "a dumb one gets none"
 is "$(colours)" 0 "nor one of which nothing is known"
