@@ -358,6 +358,20 @@ void net_bonding_parse(const char *text, size_t length, struct host *host, struc
 	}
 }
 
+/* Has it members, and is of none known who the partner is? (bond_info_show_slave() in bond_procfs.c) */
+static bool lacks_partners(const struct host *host, const struct netdev *bond)
+{
+	bool has_members = false;
+	list_each(netdev, &host->netdevs) {
+		if (!netdev_is_member(netdev, bond))
+			continue;
+		has_members = true;
+		if (netdev->slave && netdev->slave->partner_mac)
+			return false;
+	}
+	return has_members;
+}
+
 void net_bonding_complete(struct origin *origin, struct host *host, struct netdev *bond)
 {
 	char path[SYSFS_PATH_SIZE];
@@ -368,6 +382,7 @@ void net_bonding_complete(struct origin *origin, struct host *host, struct netde
 	int error = origin_read_all(origin, path, &text, &length);
 	if (!error)
 		net_bonding_parse(text, length, host, bond);
-	else
-		sysfs_missing(host, "partner_mac", origin_subject(origin), -error);
+	if (lacks_partners(host, bond))
+		report_missing(&host->report, "partner_mac", origin_subject(origin), error, "%s",
+		        error ? strerror(-error) : "proc/net/bonding tells it with CAP_NET_ADMIN only");
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Interrupts, quality of service and the wire of a described machine; netlink numbers of the kernel's UAPI headers."""
 
+import functools
 import struct
 
 from . import netlink
@@ -41,12 +42,31 @@ def header(net, kind=1):
     return nest(kind, u32(1, net.ifindex), text(2, net.name))
 
 
+def names_the_table(table):
+    """A value in it that cannot be used is a mistake of that table of that netdev."""
+    def named(make):
+        @functools.wraps(make)
+        def answer(net):
+            try:
+                return make(net)
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error) as error:
+                raise Mistake(f"net {net.name}: {table}: a value that cannot be used: {error}") from None
+        return answer
+    return named
+
+
+def listed(value):
+    """One priority is a list of one."""
+    return [value] if isinstance(value, int) else value
+
+
 def check_keys(net, table, known):
     for key in getattr(net, table):
         if key not in known:
             raise Mistake(f"net {net.name}: {table}: {key!r} is none of {' '.join(known)}")
 
 
+@names_the_table("pause")
 def pause_answer(net):
     check_keys(net, "pause", ("autoneg", "rx", "tx", "rx_frames", "tx_frames"))
     given = net.pause
@@ -55,6 +75,7 @@ def pause_answer(net):
     return generic(FAMILIES["ethtool"], MSG_PAUSE_GET_REPLY, *parts, *([nest(5, *stats)] if stats else []))
 
 
+@names_the_table("fec")
 def fec_answer(net):
     check_keys(net, "fec", ("active", "corrected", "uncorrectable"))
     given = net.fec
@@ -64,6 +85,7 @@ def fec_answer(net):
                    u32(4, LINK_MODE_FEC[given.get("active", "none")]), *([nest(5, *stats)] if stats else []))
 
 
+@names_the_table("stats")
 def stats_answer(net):
     groups = []
     for name, values in net.stats.items():
@@ -74,13 +96,14 @@ def stats_answer(net):
     return generic(FAMILIES["ethtool"], MSG_STATS_GET_REPLY, header(net, 2), *groups)
 
 
+@names_the_table("dcb")
 def dcb_answer(net):
     check_keys(net, "dcb", ("classes", "class_of", "tsa", "bandwidth", "pfc", "sent", "received", "dscp"))
     given, eight = net.dcb, [0] * 8
     ets = bytes([0, given.get("classes", 8), 0, *given.get("bandwidth", eight), *given.get("bandwidth", eight),
                  *[TSA[word] for word in given.get("tsa", ["strict"] * 8)], *given.get("class_of", range(8)),
                  *eight, *eight, *eight])
-    enabled = sum(1 << priority for priority in given.get("pfc", []))
+    enabled = sum(1 << priority for priority in listed(given.get("pfc", [])))
     pfc = struct.pack("=BBBxH2x8Q8Q", 8, enabled, 0, 0, *given.get("sent", eight), *given.get("received", eight))
     apps = [netlink.attribute(IEEE_APP, struct.pack("=BBH", APP_SEL_DSCP, priority, int(dscp)))
             for dscp, priority in given.get("dscp", {}).items()]

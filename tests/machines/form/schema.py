@@ -172,6 +172,7 @@ TABLES = {
         "partner_state": Key("number", 61, "LACP port state"),
         "failures": Key("number", 0, "link failures"),
         "churn": Key("text", "none", "Actor Churn State of /proc/net/bonding"),
+        "partner_mac": Key("text", None, "802.3ad: of its LACP partner; the bond's in its aggregator, one of its own elsewhere"),
     },
     "rdma": {
         "name": Key("text", None, "required"),

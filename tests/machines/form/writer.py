@@ -358,6 +358,12 @@ PROC_MODES = {"balance-rr": "load balancing (round-robin)", "active-backup": "fa
               "balance-alb": "adaptive load balancing"}
 
 
+def partner_of(bond, slave):
+    """Members in other aggregators have other partners, as a rule."""
+    other = bond.partner_mac == "00:00:00:00:00:00" or slave.aggregator == bond.aggregator
+    return slave.partner_mac or (bond.partner_mac if other else f"00:00:5e:00:02:{slave.aggregator & 0xff:02x}")
+
+
 def proc_bonding(machine, net, below, working):
     bond, lacp = net.bond, net.bond.mode == "802.3ad"
     out = [f"Ethernet Channel Bonding Driver: v{bond.proc_version or machine.host.kernel}", "",
@@ -371,8 +377,10 @@ def proc_bonding(machine, net, below, working):
     if lacp:
         out += ["", "802.3ad info", "LACP active: on", f"LACP rate: {bond.lacp_rate}", "Min links: 0",
                 "Aggregator selection policy (ad_select): stable", "Active Aggregator Info:",
-                f"\tAggregator ID: {bond.aggregator}", f"\tNumber of ports: {bond.ports}",
-                f"\tActor Key: {bond.actor_key}", f"\tPartner Key: {bond.partner_key}",
+                f"\tAggregator ID: {bond.aggregator}", f"\tNumber of ports: {bond.ports}"]
+    told = lacp and machine.process.cap_net_admin  # of others the kernel keeps what it knows of partners
+    if told:
+        out += [f"\tActor Key: {bond.actor_key}", f"\tPartner Key: {bond.partner_key}",
                 f"\tPartner Mac Address: {bond.partner_mac}"]
     for member in below:
         slave = member.slave
@@ -382,9 +390,11 @@ def proc_bonding(machine, net, below, working):
                 "Slave queue ID: 0"]
         if lacp:
             out += [f"Aggregator ID: {slave.aggregator}", f"Actor Churn State: {slave.churn}",
-                    "Partner Churn State: none", "Actor Churned Count: 0", "Partner Churned Count: 0",
-                    "details actor lacp pdu:", f"    port state: {slave.actor_state}",
-                    "details partner lacp pdu:", f"    port state: {slave.partner_state}"]
+                    "Partner Churn State: none", "Actor Churned Count: 0", "Partner Churned Count: 0"]
+        if told:
+            out += ["details actor lacp pdu:", "    system priority: 65535", f"    system mac address: {net.mac}",
+                    f"    port state: {slave.actor_state}", "details partner lacp pdu:", "    system priority: 32768",
+                    f"    system mac address: {partner_of(bond, slave)}", f"    port state: {slave.partner_state}"]
     return "\n".join(out) + "\n"
 
 
