@@ -78,10 +78,11 @@ static json_object *row(struct flattener *flattener, const char *path)
 	return values;
 }
 
+/* `value`: NULL: there was no memory for it. */
 static void put_value(struct flattener *flattener, const char *path, const char *value)
 {
 	json_object *values = row(flattener, path);
-	json_object *text = json_object_new_string(value);
+	json_object *text = value ? json_object_new_string(value) : NULL;
 	if (!values || !text || json_object_array_put_idx(values, flattener->document, text)) {
 		json_object_put(text);
 		flattener->failed = true;
@@ -109,7 +110,7 @@ static bool has_keys(json_object *element, const char *const keys[NAME_KEYS])
 }
 
 /* What names an element of a list, by the keys that the documents use: malloc'ed, NULL: only its position does. */
-static char *element_name(json_object *element)
+static char *element_name(struct flattener *flattener, json_object *element)
 {
 	static const char *const keys[][NAME_KEYS] = { { "device", "port", "consumer" }, { "device", "port", "index" },
 		{ "device", "port" }, { "id", "subject" }, { "what", "subject" }, { "side", "name" }, { "name" },
@@ -126,8 +127,8 @@ static char *element_name(json_object *element)
 	for (size_t k = 0; stream && k < NAME_KEYS && keys[i][k]; k++)
 		fprintf(stream, "%s%s", k ? "/" : "",
 		        json_object_get_string(json_object_object_get(element, keys[i][k])));
-	if (stream)
-		fclose(stream);
+	if (!stream || fclose(stream))
+		flattener->failed = true; /* By its position it would be another one. */
 	return name;
 }
 
@@ -157,12 +158,14 @@ static const char *member_text(json_object *element, const char *key)
 
 /* The row PREFIX[DEVICE], or PREFIX[DEVICE]MIDDLE[PORT]; NULL: there is none. */
 static json_object *row_of(
-        const struct flattener *flattener, const char *prefix, const char *device, const char *middle, const char *port)
+        struct flattener *flattener, const char *prefix, const char *device, const char *middle, const char *port)
 {
 	char *path;
 	json_object *values = NULL;
-	if (asprintf(&path, "%s[%s%s%s]", prefix, device, middle, port) < 0)
+	if (asprintf(&path, "%s[%s%s%s]", prefix, device, middle, port) < 0) {
+		flattener->failed = true;
 		return NULL;
+	}
 	json_object_object_get_ex(flattener->table, path, &values);
 	free(path);
 	return values;
@@ -172,7 +175,7 @@ static json_object *row_of(
  * What an element of a list of the document belongs to, by what it says: a GID entry to its table, a table to its port.
  * Where one node lacks that, nothing more is to be said of it. NULL: to nothing that has a row.
  */
-static json_object *owner_row(const struct flattener *flattener, const char *path, json_object *element)
+static json_object *owner_row(struct flattener *flattener, const char *path, json_object *element)
 {
 	const char *device = member_text(element, "device"), *port = member_text(element, "port");
 	const char *about = strcmp(path, "not_collected") ? NULL : member_text(element, "subject");
@@ -194,7 +197,7 @@ static void flatten_element(struct flattener *flattener, const char *path, json_
 {
 	char number[32];
 	snprintf(number, sizeof(number), "%zu", index);
-	autofree char *name = element_name(element);
+	autofree char *name = element_name(flattener, element);
 	autofree char *below = free_place(flattener, path, name ? name : number);
 	if (!below) {
 		flattener->failed = true;
