@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The drawing's lines for NUMA nodes that nothing sits on: some of them, and how many more there are. */
+/* What of a drawing no described machine shows: many NUMA nodes that nothing sits on, names that are not plain text. */
 #include "host_fixture.h"
 
 #include "base/file.h"
@@ -9,22 +9,28 @@
 #include <unistd.h>
 
 /* malloc'ed */
-static char *draw(int nodes)
+static char *draw_host(void)
 {
 	char path[] = "/tmp/rdmadiag-svg.XXXXXX", *text = NULL;
 	struct error error;
 	size_t length;
 	close(mkstemp(path));
 	host->matrix = arena_new_object(host->arena, struct matrix);
+	if (topo_svg_write(host, path, &error) || file_read(path, &text, &length, &error))
+		fail_msg("%s", error.text);
+	unlink(path);
+	return text;
+}
+
+/* malloc'ed */
+static char *draw(int nodes)
+{
 	host->numa_nodes.count = 0;
 	for (int i = 0; i < nodes; i++) {
 		struct numa_node *node = list_add(host->arena, &host->numa_nodes);
 		*node = (struct numa_node){ .id = num(i), .package = num(0) };
 	}
-	if (topo_svg_write(host, path, &error) || file_read(path, &text, &length, &error))
-		fail_msg("%s", error.text);
-	unlink(path);
-	return text;
+	return draw_host();
 }
 
 static void bare_nodes_are_counted_beyond_six(void **state)
@@ -40,10 +46,22 @@ static void bare_nodes_are_counted_beyond_six(void **state)
 	free(eight);
 }
 
+/* A snapshot may call its host anything. */
+static void names_are_no_markup(void **state)
+{
+	(void)state;
+	host->facts.hostname = "<g>&\"x";
+	char *drawing = draw_host();
+	assert_non_null(strstr(drawing, "&lt;g&gt;&amp;&quot;x"));
+	assert_null(strstr(drawing, "<g>&"));
+	free(drawing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(bare_nodes_are_counted_beyond_six, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_are_no_markup, set_up, tear_down),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
