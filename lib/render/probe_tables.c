@@ -211,11 +211,14 @@ static void say_contrast(const struct out *out)
 	                : "inside this host (medians; no network is in it)");
 	say(out, "  %10s %16s | %16s %16s %16s\n", "bytes", "RDMA completed", "send() returned", "recv() has all",
 	        "acknowledged");
-	list_each(tcp, &out->evidence->tcp_transfers)
+	list_each(tcp, &out->evidence->tcp_transfers) {
+		if (!tcp->bytes.known)
+			continue;
 		say(out, "  %10" PRId64 " %16s | %16s %16s %16s%s\n", tcp->bytes.value,
 		        time_or_dash(rdma_total(out, tcp->bytes.value), text[0]),
 		        time_or_dash(tcp->returned_ns, text[1]), time_or_dash(tcp->received_ns, text[2]),
 		        time_or_dash(tcp->acknowledged_ns, text[3]), tcp->verified == FLAG_NO ? "  wrong bytes" : "");
+	}
 	if (to_peer)
 		say(out, "  recv() is the peer's, by the offset of the clocks. TCP takes other queues and filters than "
 		         "RoCE: "
@@ -230,16 +233,24 @@ static void say_contrast(const struct out *out)
 
 static void say_comparison(const struct out *out, const struct placement_comparison *comparison)
 {
-	say(out, "  %-10s %8" PRId64 " bytes, node %" PRId64 " %s against node %" PRId64 ": ", comparison->metric,
-	        comparison->bytes.value, comparison->node.value, comparison->registration, comparison->base_node.value);
+	const char *metric = comparison->metric ? comparison->metric : "?", *way = comparison->registration;
+	say(out, "  %-10s ", metric);
+	say_num(out, comparison->bytes);
+	say(out, " bytes, node ");
+	say_num(out, comparison->node);
+	say(out, " %s against node ", way ? way : "?");
+	say_num(out, comparison->base_node);
 	if (comparison->differs == FLAG_UNKNOWN) {
-		say(out, "not measured\n");
+		say(out, ": not measured\n");
 		return;
 	}
+	say(out, ": ");
 	say_styled(out, comparison->differs == FLAG_YES ? STYLE_BOLD : STYLE_DIM,
 	        comparison->differs == FLAG_YES ? "differs" : "no difference above the noise");
-	say(out, " (%+.1f %%; runs of one place spread by %.1f %%)\n", (double)comparison->difference_ppm.value / 1e4,
-	        (double)comparison->noise_ppm.value / 1e4);
+	if (comparison->difference_ppm.known && comparison->noise_ppm.known)
+		say(out, " (%+.1f %%; runs of one place spread by %.1f %%)",
+		        (double)comparison->difference_ppm.value / 1e4, (double)comparison->noise_ppm.value / 1e4);
+	say(out, "\n");
 }
 
 static void say_placements(const struct out *out)

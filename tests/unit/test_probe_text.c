@@ -77,6 +77,81 @@ static void test_stop(void **state)
 	arena_free(arena);
 }
 
+/* A record that leaves out what it compares is printed too, and nothing that is not known as a number. */
+static void test_placements(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	struct placement_comparison *differs = list_add(arena, &document->evidence.placement_comparisons);
+	struct placement_comparison *same = list_add(arena, &document->evidence.placement_comparisons);
+	struct placement_comparison *unknown = list_add(arena, &document->evidence.placement_comparisons);
+	*differs = (struct placement_comparison){ .metric = "latency",
+		.bytes = num(4096),
+		.node = num(1),
+		.base_node = num(0),
+		.registration = "pinned",
+		.difference_ppm = num(123456),
+		.noise_ppm = num(20000),
+		.differs = FLAG_YES };
+	*same = *differs;
+	same->metric = "bandwidth";
+	same->difference_ppm = num(-4000);
+	same->differs = FLAG_NO;
+	*unknown = (struct placement_comparison){ .node = num(3), .differs = FLAG_NO };
+	char line[256], *text = print(document, (struct probe_print_options){ 0 });
+	assert_string_equal(line_of(text, "  latency", line),
+	        "  latency    4096 bytes, node 1 pinned against node 0: differs "
+	        "(+12.3 %; runs of one place spread by 2.0 %)");
+	assert_string_equal(line_of(text, "  bandwidth", line),
+	        "  bandwidth  4096 bytes, node 1 pinned against node 0: no difference above the noise "
+	        "(-0.4 %; runs of one place spread by 2.0 %)");
+	assert_non_null(strstr(line_of(text, "node 3", line), "no difference above the noise"));
+	assert_null(strchr(line, '('));
+	assert_null(strchr(line, '0'));
+	differs->differs = FLAG_UNKNOWN;
+	free(text);
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(line_of(text, "  latency", line), "against node 0: not measured"));
+	free(text);
+	arena_free(arena);
+}
+
+/* Beside RDMA's of the same size; what was not measured is no time. */
+static void test_tcp(void **state)
+{
+	(void)state;
+	struct arena *arena = test_arena();
+	struct operation *operation;
+	struct probe_document *document = document_with(arena, &operation);
+	struct evidence *evidence = &document->evidence;
+	*(struct statistic *)list_add(arena, &evidence->statistics.stages) =
+	        (struct statistic){ .stage = "total", .bytes = num(64), .median_ns = num(2500) };
+	struct tcp_transfer *small = list_add(arena, &evidence->tcp_transfers);
+	struct tcp_transfer *large = list_add(arena, &evidence->tcp_transfers);
+	*small = (struct tcp_transfer){ .bytes = num(64),
+		.to_peer = FLAG_YES,
+		.returned_ns = num(9000),
+		.received_ns = num(40000),
+		.verified = FLAG_YES };
+	*large = (struct tcp_transfer){ .bytes = num(4096), .to_peer = FLAG_YES, .verified = FLAG_NO };
+	char line[256], *text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(text, "The same bytes over TCP to the peer"));
+	assert_non_null(strstr(text, "by the offset of the clocks"));
+	assert_string_equal(line_of(text, "2.50 us |", line),
+	        "          64          2.50 us |          9.00 us          40.0 us                -");
+	assert_string_equal(line_of(text, "wrong bytes", line),
+	        "        4096                - |                -                -                -  wrong bytes");
+	free(text);
+	small->to_peer = large->to_peer = FLAG_NO;
+	text = print(document, (struct probe_print_options){ 0 });
+	assert_non_null(strstr(text, "inside this host (medians; no network is in it)"));
+	assert_null(strstr(text, "by the offset of the clocks"));
+	free(text);
+	arena_free(arena);
+}
+
 static void test_success(void **state)
 {
 	(void)state;
@@ -327,6 +402,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_placements),
+		cmocka_unit_test(test_tcp),
 		cmocka_unit_test(test_success),
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_hostile),
