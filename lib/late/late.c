@@ -7,9 +7,10 @@
 
 void *late_symbol(struct late_library *library, const char *name)
 {
-	if (!library->handle)
-		library->handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
-	void *symbol = library->handle ? dlsym(library->handle, name) : NULL;
+	void *handle = library->handle;
+	if (!handle)
+		library->handle = handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
+	void *symbol = handle ? dlsym(handle, name) : NULL;
 	if (!symbol)
 		errno = ENOSYS;
 	return symbol;

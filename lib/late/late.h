@@ -11,20 +11,25 @@
 #define RDMADIAG_LATE_LATE_H
 
 struct late_library {
-	const char *file; /* with the version of its interface */
-	void *handle;     /* NULL: not loaded */
+	const char *file;     /* with the version of its interface */
+	void *_Atomic handle; /* NULL: not loaded */
 };
 
-/* The function `name` of the library; NULL with errno ENOSYS: one of them is not there. The library stays loaded. */
+/*
+ * Two threads may find the same at a time (origin/verbs_calls.c), which does no harm.
+ *
+ * The function `name` of the library; NULL with errno ENOSYS: one of them is not there. The library stays loaded.
+ */
 void *late_symbol(struct late_library *library, const char *name);
 
 /* Defines TYPE NAME(PARAMETERS), which answers OTHERWISE where the library is not installed. Arguments come last. */
 #define LATE(library, type, otherwise, name, parameters, ...)                                                          \
 	type name parameters                                                                                           \
 	{                                                                                                              \
-		static __typeof__(name) *real;                                                                         \
+		static __typeof__(name) *_Atomic known;                                                                \
+		__typeof__(name) *real = known;                                                                        \
 		if (!real)                                                                                             \
-			real = late_symbol(library, #name);                                                            \
+			known = real = late_symbol(library, #name);                                                    \
 		return real ? real(__VA_ARGS__) : otherwise;                                                           \
 	}
 
@@ -32,9 +37,10 @@ void *late_symbol(struct late_library *library, const char *name);
 #define LATE_VOID(library, name, parameters, ...)                                                                      \
 	void name parameters                                                                                           \
 	{                                                                                                              \
-		static __typeof__(name) *real;                                                                         \
+		static __typeof__(name) *_Atomic known;                                                                \
+		__typeof__(name) *real = known;                                                                        \
 		if (!real)                                                                                             \
-			real = late_symbol(library, #name);                                                            \
+			known = real = late_symbol(library, #name);                                                    \
 		if (real)                                                                                              \
 			real(__VA_ARGS__);                                                                             \
 	}
