@@ -215,7 +215,7 @@ void advise_dropped(struct judge *judge, const struct counter_change *filter);
 /* "write of 64 bytes", as far as it is known. */
 const char *request_words(struct judge *judge, int opcode, struct num bytes);
 /* A next step where packets need not leave the adapter: there are no two ends to compare, and nothing in between. */
-extern const char inside_the_adapter[];
+const char *inside_advice(const struct judge *judge);
 extern const char take_netem_away[];
 /* That the program waited for a CPU, and what to look at. */
 void tell_starvation(struct judge *judge, enum starvation starvation);
@@ -287,7 +287,8 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
 bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base);
 /* rules_loss.c: what of filters and queueing disciplines is known, and what would decide. */
 void tell_filters(struct judge *judge);
-/* An address that packets go by went away meanwhile. */
+/* An address that packets go by went away meanwhile; told, or judged. */
+bool tell_lost_gid(struct judge *judge, int side);
 bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base);
 /* rules_arrival.c: a completion that was there, and no event told of it. */
 bool judge_unnotified(struct judge *judge, enum outcome outcome);

@@ -84,13 +84,15 @@ static bool judge_not_taken(struct judge *judge)
 		not_observed(judge, "how long the completion lay there: the record does not say when it ends");
 	if (known && waited && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
 		because(judge, "the queue was not polled after the completion had arrived");
-		if (!evidence->last_poll_ns.known)
-			return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
-		enum starvation starvation =
-		        starvation_for(judge, difference(waiting_end_ns(judge), evidence->last_poll_ns.value));
+		int64_t since = evidence->last_poll_ns.known ? evidence->last_poll_ns.value : arrived;
+		enum starvation starvation = starvation_for(judge, difference(waiting_end_ns(judge), since));
 		tell_starvation(judge, starvation);
+		if (starvation == THROTTLED)
+			return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL) | L(APPLICATION));
 		if (starvation != NOT_STARVED)
 			return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL) | L(APPLICATION));
+		if (!evidence->last_poll_ns.known)
+			return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 		/* The begin of the last call is recorded; that it returned, and that its thread had a CPU, is not. */
 		not_observed(judge, "whether the last poll returned, and whether its thread got a CPU after it");
 		next_step(judge, "see whether that thread runs: /proc/PID/task/TID/stat, its cgroup's cpu.stat, and "

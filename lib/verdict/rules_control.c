@@ -49,7 +49,7 @@ bool rule_control(struct judge *judge)
 		return false;
 	bool worked = judge->succeeded && !judge->pending && !judge->failed;
 	if (worked)
-		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
+		because(judge, "%s had completed successfully before", all_operations(judge, success_count(judge)));
 	if (judge->verified < judge->succeeded && worked)
 		not_observed(judge, "whether the peer has the right bytes: it did not say so any more");
 	return judge_control(judge, OUTCOME_FAILED);

@@ -49,7 +49,7 @@ static bool judge_not_acknowledged(struct judge *judge)
 	layer_set set = L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE);
 	summarize(judge, "the request was sent, and no acknowledgement came");
 	next_step(judge, "%s",
-	        judge->evidence->same_port_loopback == FLAG_YES ? inside_the_adapter
+	        judge->evidence->same_port_loopback == FLAG_YES ? inside_advice(judge)
 	        : has_traffic_of_both(judge)
 	                ? "look at the pause counters of this port: packets may also wait in this adapter"
 	                : "compare the wire counters of both ends, and pause counters: packets may also wait in this "

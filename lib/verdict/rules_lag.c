@@ -35,12 +35,15 @@ const char *member_words(struct judge *judge, const struct lag_member *member)
 static void tell_members(struct judge *judge)
 {
 	list_each(member, &judge->evidence->lag_members) {
+		const struct wc_explanation *known =
+		        member->wc_status.known ? explain_wc(member->wc_status.value) : NULL;
 		if (carries(member))
 			because(judge, "%s carried %" PRId64 " request%s", member_words(judge, member),
 			        member->completed.value, plural(member->completed.value));
 		else
 			because(judge, "%s did not: %s", member_words(judge, member),
 			        member->wc_status_text                ? member->wc_status_text
+			        : known                               ? known->name
 			        : member->timed_out == FLAG_YES       ? "no completion in time"
 			        : member->payload_verified == FLAG_NO ? "wrong bytes arrived"
 			        : member->detail                      ? member->detail
@@ -67,7 +70,8 @@ bool rule_members(struct judge *judge)
 	not_observed(judge, "on which side of the cable of that member they are lost");
 	next_step(
 	        judge, "look at cable, module and switch port of that member, and take it out of the bond until then");
-	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
+	/* Also of a loopback: its cable may be what that member lacks. */
+	return undetermined_link(judge, outcome, L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE));
 }
 
 static bool corrupts(const struct lag_member *member)

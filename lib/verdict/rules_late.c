@@ -91,7 +91,7 @@ bool judge_retried(struct judge *judge)
 		tell_filters(judge);
 	next_step(judge, "%s",
 	        judge->evidence->same_port_loopback == FLAG_YES
-	                ? inside_the_adapter
+	                ? inside_advice(judge)
 	                : "look at drops, pause and ECN on the way; packets out of order may come from adaptive "
 	                  "routing");
 	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));

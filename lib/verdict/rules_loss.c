@@ -351,6 +351,26 @@ static void tell_patience(struct judge *judge)
 	        plural(local->retry_count.value + 1), format_duration(timeout, each));
 }
 
+/* Less than a few round trips, as the control connection measured them, or than any network takes when it is busy. */
+static bool is_impatient(struct judge *judge)
+{
+	const int64_t busy_ns = 1000000;
+	const struct endpoint_facts *local = &judge->evidence->local;
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	int64_t timeout = ack_timeout_ns(local), limit = busy_ns;
+	bool sane =
+	        timeout && local->retry_count.known && local->retry_count.value >= 0 && local->retry_count.value <= 7;
+	if (tcp && tcp->rtt_us.known && tcp->rtt_us.value > 0 && tcp->rtt_us.value < INT32_MAX)
+		limit = 4 * tcp->rtt_us.value * 1000 > limit ? 4 * tcp->rtt_us.value * 1000 : limit;
+	if (!sane || timeout * (local->retry_count.value + 1) >= limit)
+		return false;
+	char text[DURATION_TEXT_SIZE];
+	because(judge, "that is short: less than %s, which a way there and back may take here",
+	        format_duration(limit, text));
+	next_step(judge, "give the queue pair a longer timeout and more retries (ibv_modify_qp, to RTS)");
+	return true;
+}
+
 /* What netem does besides dropping is not counted: damaged packets are thrown away for their checksums. */
 bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base)
 {
@@ -389,23 +409,29 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
+bool tell_lost_gid(struct judge *judge, int side)
+{
+	const struct endpoint_facts *end = endpoint(judge, side);
+	if (end->gid_kept != FLAG_NO || text_is(end->link_layer, "InfiniBand"))
+		return false;
+	because(judge, "%s GID %s is not at its index any more: its address went away during the run",
+	        side == SIDE_REMOTE ? "the peer's" : "the local", end->gid ? end->gid : "of the queue pair");
+	next_step(judge,
+	        "see who took the address from %s%s (ip monitor address, the network manager's log), and put it back",
+	        end->netdev ? end->netdev : "the netdev", side == SIDE_REMOTE ? " of the peer's host" : "");
+	return true;
+}
+
 bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base)
 {
-	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
-		const struct endpoint_facts *end = endpoint(judge, side);
-		const char *whose = side == SIDE_REMOTE ? "the peer's" : "the local";
-		if (end->gid_kept != FLAG_NO || text_is(end->link_layer, "InfiniBand"))
-			continue;
-		because(judge, "%s GID %s is not at its index any more: its address went away during the run", whose,
-		        end->gid ? end->gid : "of the queue pair");
-		summarize(judge, "%s address went away during the run, and its GID with it", whose);
-		next_step(judge,
-		        "see who took the address from %s%s (ip monitor address, the network manager's log), and put "
-		        "it back",
-		        end->netdev ? end->netdev : "the netdev", side == SIDE_REMOTE ? " of the peer's host" : "");
-		return likely(judge, outcome, LAYER_CONFIGURATION, base);
-	}
-	return false;
+	int side = tell_lost_gid(judge, SIDE_LOCAL)    ? SIDE_LOCAL
+	           : tell_lost_gid(judge, SIDE_REMOTE) ? SIDE_REMOTE
+	                                               : SIDE_UNKNOWN;
+	if (side == SIDE_UNKNOWN)
+		return false;
+	summarize(judge, "%s address went away during the run, and its GID with it",
+	        side == SIDE_REMOTE ? "the peer's" : "the local");
+	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
 /* Of the peer; its adapter or its program may have broken it. */
@@ -423,6 +449,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
 	bool landed = payload_is_right(operation) || operation->remote_landed_ns.known;
 	tell_patience(judge);
+	if (is_impatient(judge))
+		base |= L(APPLICATION);
 	if (landed)
 		because(judge, "the payload is in the peer's memory: the way there works, the acknowledgement did not "
 		               "come back");

@@ -39,10 +39,12 @@ bool rule_corrupt(struct judge *judge)
 		return false;
 	if (member)
 		because(judge, "wrong bytes arrived over %s", member_words(judge, member));
-	bool missing = !member && is_missing(judge);
+	bool is_read = judge->wrong && judge->wrong->opcode == OP_READ;
+	bool missing = !member && !is_read && is_missing(judge);
 	because(judge, "an operation succeeded, and %s",
-	        missing ? "the target looked into its memory, and nothing of the payload is there"
-	                : "the bytes in the target's memory are not those that were sent");
+	        missing   ? "the target looked into its memory, and nothing of the payload is there"
+	        : is_read ? "the bytes in this host's memory are not those that the peer has"
+	                  : "the bytes in the target's memory are not those that were sent");
 	tell_payloads(judge);
 	if (judge->failed)
 		because(judge, "another operation failed as well; wrong data outweighs it");
@@ -136,6 +138,8 @@ bool rule_ok(struct judge *judge)
 	because(judge, "%" PRId64 " operation%s completed successfully", success_count(judge),
 	        plural(success_count(judge)));
 	tell_network(judge);
+	tell_lost_gid(judge, SIDE_LOCAL);
+	tell_lost_gid(judge, SIDE_REMOTE);
 	bool whole = judge->evidence->interrupted != FLAG_YES;
 	if (has_doubtful_rest(judge)) {
 		not_observed(judge,

@@ -115,6 +115,17 @@ static bool judge_overrun_or_failure(struct judge *judge)
 	return undetermined(judge, OUTCOME_FAILED, set | L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 }
 
+/* The device gives its completion queue another status than that of an overflow (mlx5: CQC, status 9); 0: it does not.
+ */
+static int64_t other_trouble(const struct judge *judge)
+{
+	enum { CQ_OVERFLOW = 9 };
+	list_each(sample, &judge->evidence->device_samples)
+		if (sample->cq_status.known && sample->cq_status.value && sample->cq_status.value != CQ_OVERFLOW)
+			return sample->cq_status.value;
+	return 0;
+}
+
 bool rule_overrun(struct judge *judge)
 {
 	const struct async_event *event = own_event(judge, SIDE_LOCAL, "CQ_ERR");
@@ -134,7 +145,12 @@ bool rule_overrun(struct judge *judge)
 	/* Of several queues nobody knows which took how many. */
 	struct num queues = judge->request->cqs.known ? judge->request->cqs : judge->request->qps;
 	bool one_queue = !queues.known || queues.value == 1;
-	if (one_queue && entries.known && outstanding > entries.value) {
+	int64_t trouble = other_trouble(judge);
+	if (trouble)
+		because(judge,
+		        "by the device's own account its status is %" PRId64 ", which is not that of an overflow",
+		        trouble);
+	if (!trouble && one_queue && entries.known && outstanding > entries.value) {
 		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entr%s",
 		        outstanding, entries.value, entries.value == 1 ? "y" : "ies");
 		summarize(judge, "the completion queue overran: completions were not taken fast enough");

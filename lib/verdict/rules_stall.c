@@ -267,7 +267,7 @@ static bool judge_unknown_place(struct judge *judge)
 	next_step(judge, "%s",
 	        asks && inside ? "run it with the privilege to ask the device (root, or firmware that "
 	                         "allows DEVX)"
-	        : inside       ? inside_the_adapter
+	        : inside       ? inside_advice(judge)
 	        : asks ? "run it with the privilege to ask the device (root, or firmware that allows DEVX), and "
 	                 "look at the peer's counters"
 	               : "look at the counters and the queue pair state of both ends, and at the kernel log");

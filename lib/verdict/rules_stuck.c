@@ -86,9 +86,10 @@ bool rule_stuck(struct judge *judge)
 	if (done && judge->wrong)
 		return false;
 	/* The first error wins. */
-	if (judge->failed && is_teardown(stuck->step)) {
+	if (judge->failed || judge->flushed) {
 		because(judge, "afterwards %s did not return before the deadline", stuck->step);
-		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
+		if (!is_stopped(stuck))
+			next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
 		return false;
 	}
 	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
@@ -128,9 +129,13 @@ bool rule_stuck(struct judge *judge)
 		        "that call waits for what somebody else is to say: the library asked, and got no answer");
 		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE) | L(PLATFORM));
 	}
-	if (!stuck->system_call && !is_readable(stuck->wait_channel) && !stuck->stack) {
-		not_observed(judge, "where it hangs: system call and wait channel were not readable");
-		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+	if ((!stuck->system_call || outside) && !is_readable(stuck->wait_channel) && !stuck->stack) {
+		not_observed(judge, "where it hangs: %s",
+		        outside ? "it is in no system call, and its wait channel was not readable"
+		                : "system call and wait channel were not readable");
+		/* In a fault of a page, or stopped by somebody. */
+		layer_set others = outside ? L(APPLICATION) | L(CONFIGURATION) : 0;
+		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | others);
 	}
 	if (waits_for_firmware(stuck)) {
 		because(judge, "that is where the driver waits for a command of the adapter");

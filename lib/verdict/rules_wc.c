@@ -254,7 +254,7 @@ static void advise_unanswered(struct judge *judge)
 	if (is_port_down(local) || is_port_down(remote))
 		return;
 	if (judge->evidence->same_port_loopback == FLAG_YES) {
-		next_step(judge, "%s", inside_the_adapter);
+		next_step(judge, "%s", inside_advice(judge));
 		return;
 	}
 	bool counters = has_traffic_of_both(judge), gone = remote->alive == FLAG_NO || peer_closed(judge);

@@ -17,8 +17,16 @@ static bool tells_something(const struct counter_change *counter, const struct c
 	return meaning && meaning->kind != COUNTER_TRAFFIC && has_grown(counter);
 }
 
-const char inside_the_adapter[] = "look at the adapter's own account (rdmadiag check, devlink health) and at the "
-                                  "kernel log: packets from a port to itself need not leave it";
+const char *inside_advice(const struct judge *judge)
+{
+	if (is_software(&judge->evidence->local))
+		return "read the kernel log, and see how busy the CPUs are: the kernel itself carries packets from a "
+		       "port "
+		       "to itself";
+	return "look at the adapter's own account (rdmadiag check, devlink health) and at the kernel log: packets from "
+	       "a "
+	       "port to itself need not leave it";
+}
 
 const char *all_operations(struct judge *judge, int64_t count)
 {

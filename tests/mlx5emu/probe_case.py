@@ -66,7 +66,14 @@ class Result:
     @property
     def late(self):
         """All went well but for its time, which a busy machine may have taken."""
-        return self.verdict.get("outcome") == "degraded" and self.verdict.get("summary") in LATE
+        return self.verdict.get("outcome") == "degraded" and self.verdict.get("summary", "").startswith(LATE)
+
+    @property
+    def blames_load(self):
+        """Late where nothing struck: the machine is guilty then, and the verdict leaves it open or names it."""
+        load = {"kernel", "configuration"}
+        layer = self.verdict["layer"]
+        return self.late and self.verdict["confidence"] != "confirmed" and bool(load & set(self.named)) and layer in load | {"undetermined"}
 
     def blame(self, kind, guilty):
         self.kinds.append(kind)
@@ -101,7 +108,7 @@ class Result:
         if not self.guilty:
             # under valgrind it is late, and that is no mistake
             late = wrapper and self.verdict["outcome"] == "degraded"
-            return None if late else "something is wrong, and no fault struck"
+            return None if late or self.blames_load else "something is wrong, and no fault struck"
         if confidence == "confirmed" and layer not in self.guilty:
             return f"confirmed {layer}, and it was {'+'.join(self.guilty)}"
         if not any(guilty in self.named for guilty in self.guilty):

@@ -71,11 +71,31 @@ holds "a rule that did not count: it is a candidate, and not the likely cause" \
 ip rule del pref 5
 undrop
 
+# what tc and BPF programs drop, which no list of rules tells
+modprobe -a sch_ingress cls_flower act_gact
+tc qdisc add dev nic2 clsact
+tc filter add dev nic2 ingress protocol ip flower ip_proto udp dst_port 4791 action drop
+lossy
+holds "filters of tc on the way in: their queueing discipline has counted what is missing" \
+	"o[0]['wc_status'] == 12 and v['layer'] == 'configuration' and v['confidence'] == 'likely' and any('clsact on nic2' in text for text in v['because']) and any('tc -s filter show' in text for text in v['next_steps'])"
+tc qdisc del dev nic2 clsact
+tc qdisc add dev nic0 clsact
+tc filter add dev nic0 egress protocol ip flower ip_proto udp dst_port 4791 action drop
+peer --timeout 1500
+holds "filters of tc on the way out: stalled, and they are named" \
+	"v['outcome'] == 'stalled' and v['layer'] == 'configuration' and $never_confirmed and any('clsact on nic0' in text for text in v['because'])"
+tc qdisc del dev nic0 clsact
+
 modprobe sch_netem
 tc qdisc add dev nic0 root netem loss 100%
 probe -d rxe0 --target-device rxe2 --timeout 3000
 holds "netem on the way out: it is found" "'netem on nic0: loss 100 %' in e['local']['filter'] and v['layer'] in ('configuration', 'undetermined') and $never_confirmed"
-tc qdisc replace dev nic0 root netem delay 150ms
+tc qdisc replace dev nic0 root netem loss 0% corrupt 100%
+probe -d rxe0 --target-device rxe2 --timeout 3000
+holds "netem that damages packets, which nobody counts: it is named" \
+	"o[0]['wc_status'] == 12 and v['layer'] == 'configuration' and v['confidence'] == 'likely' and 'damages packets' in v['summary']"
+tc qdisc del dev nic0 root
+tc qdisc add dev nic0 root netem delay 150ms
 probe -d rxe0 --target-device rxe2 --timeout 10000
 holds "netem that only delays: what it holds back is told beside the time that it took" \
 	"e['local']['filter'] == 'netem on nic0: delay 150 ms' and v['outcome'] in ('ok', 'degraded') and v['layer'] in ('none', 'configuration') and any('netem of this host holds each packet back for 150 ms' in text for text in v['because'])"

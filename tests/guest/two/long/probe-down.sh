@@ -12,6 +12,14 @@ in_background() {
 	flows rxe0
 }
 
+# child_of PID
+child_of() {
+	awk -v parent="$1" '{ sub(/.*\) /, ""); split($0, field, " ") } field[2] == parent { print FILENAME }' /proc/[0-9]*/stat 2>/dev/null |
+		sed 's:^/proc/::; s:/stat$::'
+}
+
+never_confirmed="v['confidence'] != 'confirmed'"
+
 finish() {
 	wait "$running"
 	status=$?
@@ -57,6 +65,38 @@ wait_carrier nic0
 selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
 wait_for 10 port_is rxe0 ACTIVE
 unlisten
+
+# readdress NIC ADDRESS PEER - an address that was taken away comes back, and its route with it
+readdress() {
+	ip addr replace "$2/24" dev "$1" noprefixroute
+	ip route replace "$3/32" dev "$1" src "$2" table main
+}
+
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64
+ip addr del "$address_b/24" dev nic2
+finish
+is "$status" 1 "the target's address taken away: status"
+holds "the target's address taken away: its GID is not there any more, and that is named" \
+	"e['remote']['gid_kept'] is False and e['local']['gid_kept'] and v['layer'] == 'configuration' and v['confidence'] == 'likely' and 'address went away' in v['summary']"
+readdress nic2 "$address_b" "$address_a"
+index_b=$(gid_index rxe2 "$address_b")
+
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64
+ip addr del "$address_a/24" dev nic0
+finish
+is "$status" 1 "the own address taken away: status"
+holds "the own address taken away: status 2 of soft RoCE is not taken for a bad request" \
+	"e['local']['gid_kept'] is False and v['layer'] == 'configuration' and v['confidence'] == 'likely' and not any('opcode' in text for text in v['next_steps'])"
+readdress nic0 "$address_a" "$address_b"
+gid_index rxe0 "$address_a" >/dev/null
+
+# the traced process is stopped for good, beyond the requests that the document lists
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64 --timeout 1000
+kill -STOP "$(child_of "$running")"
+finish
+is "$status" 1 "stopped process: status"
+holds "stopped process: it did not come to its end, and that is said" \
+	"v['outcome'] == 'stalled' and e['stuck'] and e['operations_omitted'] == e['operations_posted'] - len(o) and 'was stopped' in v['summary'] and $never_confirmed"
 
 # The RDMA device goes away: soft RoCE waits until its last user is gone, so the run ends as it would have, and the
 # removal after it.
