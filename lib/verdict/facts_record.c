@@ -274,10 +274,11 @@ int64_t latency_ns(const struct operation *operation)
 	return difference(end, operation->post_call_ns.value);
 }
 
-enum starvation starvation_for(const struct judge *judge, int64_t idle_ns)
+enum starvation starvation_for(const struct judge *judge, int64_t idle_ns, int64_t active_ns)
 {
 	const struct cpu_facts *cpu = judge->evidence->cpu;
-	if (!cpu || !cpu->waited_ns.known || idle_ns <= 0 || cpu->waited_ns.value < idle_ns - idle_ns / 5)
+	if (!cpu || !cpu->waited_ns.known || idle_ns <= active_ns ||
+	        cpu->waited_ns.value < difference(idle_ns, active_ns))
 		return NOT_STARVED;
 	return cpu->throttled_ns.known && cpu->throttled_ns.value >= idle_ns / 2 ? THROTTLED : STARVED;
 }

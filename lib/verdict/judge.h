@@ -148,11 +148,11 @@ int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: n
 int64_t latency_ns(const struct operation *operation);
 int64_t end_time(const struct operation *operation); /* INT64_MAX: unknown */
 /*
- * The program got no CPU for most of a time for which it did nothing, by the scheduler's account: that of the cgroup's
- * quota, of all reasons, or not known to.
+ * For a time for which the program did nothing it had no CPU, but for `active_ns` at most, by the scheduler's account:
+ * because of the cgroup's quota, for any reason, or not known to.
  */
 enum starvation { NOT_STARVED, STARVED, THROTTLED };
-enum starvation starvation_for(const struct judge *judge, int64_t idle_ns);
+enum starvation starvation_for(const struct judge *judge, int64_t idle_ns, int64_t active_ns);
 /* When waiting ended: deadline, else end; −1: unknown. */
 int64_t waiting_end_ns(const struct judge *judge);
 

@@ -85,7 +85,9 @@ static bool judge_not_taken(struct judge *judge)
 	if (known && waited && (evidence->last_poll_ns.known || num_is(evidence->polls, 0))) {
 		because(judge, "the queue was not polled after the completion had arrived");
 		int64_t since = evidence->last_poll_ns.known ? evidence->last_poll_ns.value : arrived;
-		enum starvation starvation = starvation_for(judge, difference(waiting_end_ns(judge), since));
+		/* With a time slice it would have polled. */
+		const int64_t slice_ns = 5000000;
+		enum starvation starvation = starvation_for(judge, difference(waiting_end_ns(judge), since), slice_ns);
 		tell_starvation(judge, starvation);
 		if (starvation == THROTTLED)
 			return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL) | L(APPLICATION));

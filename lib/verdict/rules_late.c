@@ -257,7 +257,8 @@ static int64_t idle_ns(const struct operation *operation)
 static bool judge_starved(struct judge *judge, const struct operation *operation, const char *what)
 {
 	int64_t idle = idle_ns(operation);
-	enum starvation starvation = idle >= latency_ns(operation) / 2 ? starvation_for(judge, idle) : NOT_STARVED;
+	enum starvation starvation =
+	        idle >= latency_ns(operation) / 2 ? starvation_for(judge, idle, idle / 5) : NOT_STARVED;
 	tell_starvation(judge, starvation);
 	if (starvation == NOT_STARVED)
 		return false;
@@ -313,7 +314,7 @@ void tell_slowest(struct judge *judge)
 	tell_longest_part(judge, slow);
 	(void)tell_held_back(judge, latency_ns(slow));
 	if (idle_ns(slow) >= latency_ns(slow) / 2)
-		tell_starvation(judge, starvation_for(judge, idle_ns(slow)));
+		tell_starvation(judge, starvation_for(judge, idle_ns(slow), idle_ns(slow) / 5));
 }
 
 /* Longer than a second for a message. */
