@@ -270,8 +270,8 @@ static const struct errno_explanation errno_table[] = {
 	{ "control", ETIMEDOUT,
 	        { "The peer did not answer on the control connection before the deadline: its host is cut off, its "
 	          "process "
-	          "stopped, or it waits for its own adapter.",
-	                L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(NETWORK) | L(CONFIGURATION),
+	          "stopped, or it waits for its own kernel or adapter.",
+	                L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(KERNEL) | L(NETWORK) | L(CONFIGURATION),
 	                "See whether the peer's process still runs, and what its own document says.", "tcp(7)" } },
 	{ "control", EPROTO,
 	        { "What answered does not speak this program's protocol, or another version of it.",

@@ -2,6 +2,8 @@
 /* The control connection, before and after the data path. */
 #include "verdict/judge.h"
 
+#include "base/duration.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +12,18 @@ static bool judge_closed(struct judge *judge, enum outcome outcome)
 {
 	because(judge, "the control connection was closed by the other end");
 	next_step(judge, "see why the peer's process ended");
+	/* Who answers late is hung up on: a peer waits ten seconds for an answer. */
+	const int64_t patience_ns = INT64_C(10000000000);
+	struct num took = judge->control->duration_ns;
+	if (judge->evidence->local.role == ROLE_TARGET && took.known && took.value >= patience_ns) {
+		char text[DURATION_TEXT_SIZE];
+		because(judge, "step %s had taken %s by then, which is longer than a peer waits for an answer",
+		        judge->control->step, format_duration(took.value, text));
+		next_step(
+		        judge, "see what took that long on this host: the kernel log, and the steps of this document");
+		return undetermined(judge, outcome,
+		        L(KERNEL) | L(DEVICE) | L(PLATFORM) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_APPLICATION));
+	}
 	/* A listener closes on who does not get through to it as well. */
 	const struct tcp_facts *tcp = judge->evidence->tcp;
 	if (tcp && tcp->retransmits.known && tcp->retransmits.value > 0)

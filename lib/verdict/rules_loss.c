@@ -481,8 +481,15 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	bool broken = has_broken_queue(judge);
 	if (broken)
 		base |= L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
+	/* It answered that it had no receive, until the answers were lost. */
+	bool unready = needs_receive(operation) && counted_not_ready(judge, true);
+	if (unready) {
+		base |= L(REMOTE_APPLICATION);
+		next_step(
+		        judge, "see whether the peer posts receives, and as many as messages come: some were missing");
+	}
 	bool answers = excludes_peer_program(judge, operation) || (landed && remote->alive != FLAG_NO);
-	answers = answers && !refused && !broken;
+	answers = answers && !refused && !broken && !unready;
 	layer_set others = answers ? base & ~L(REMOTE_APPLICATION) : base;
 	if (judge_filter(judge, outcome, others) || judge_netem(judge, outcome, others))
 		return true;

@@ -91,7 +91,7 @@ readdress nic0 "$address_a" "$address_b"
 gid_index rxe0 "$address_a" >/dev/null
 
 # the traced process is stopped for good, beyond the requests that the document lists
-in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64 --timeout 1000
+in_background -d rxe0 --target-device rxe2 --count 1000000 --size 64 --timeout 6000
 kill -STOP "$(child_of "$running")"
 finish
 is "$status" 1 "stopped process: status"
