@@ -270,20 +270,26 @@ static const struct rdma_device *sends_through(const struct host *host, const ch
 	return NULL;
 }
 
-static void check_netem(const struct host *host, const struct filter_qdisc *qdisc, struct report *report)
+static void check_qdisc(const struct host *host, const struct filter_qdisc *qdisc, struct report *report)
 {
 	char subject[80];
 	const struct rdma_device *device = qdisc->netdev ? sends_through(host, qdisc->netdev) : NULL;
+	const char *text = qdisc->text ? qdisc->text : "netem";
 	if (!device)
 		return;
 	snprintf(subject, sizeof(subject), "net:%s", qdisc->netdev);
-	struct finding *finding = check_add(report, "netem-on-roce-netdev", subject, "%s: packets of %s pass it",
-	        qdisc->text ? qdisc->text : "netem", device->name);
+	bool netem = !strncmp(text, "netem", strlen("netem"));
+	struct finding *finding = check_add(report, netem ? "netem-on-roce-netdev" : "qdisc-on-roce-netdev", subject,
+	        "%s: packets of %s pass it%s", text, device->name,
+	        netem ? "" : ", which may be held back or dropped by its limits");
 	if (qdisc->drops.known)
 		report_evidence(report, finding, "RTM_GETQDISC", "drops", "%" PRId64, qdisc->drops.value);
-	report_advice(finding, arena_printf(report->arena,
-	                               "Where no test wants it: tc qdisc show dev %s, and tc qdisc del dev %s root.",
-	                               qdisc->netdev, qdisc->netdev));
+	report_advice(finding,
+	        netem ? arena_printf(report->arena,
+	                        "Where no test wants it: tc qdisc show dev %s, and tc qdisc del dev %s root.",
+	                        qdisc->netdev, qdisc->netdev)
+	              : arena_printf(report->arena, "tc -s qdisc show dev %s tells its limits, and what it drops.",
+	                        qdisc->netdev));
 }
 
 void check_health(const struct host *host, struct report *report)
@@ -302,5 +308,5 @@ void check_health(const struct host *host, struct report *report)
 		check_reporter(reporter, report);
 	check_filters(host, report);
 	list_each(qdisc, &health->filters.qdiscs)
-		check_netem(host, qdisc, report);
+		check_qdisc(host, qdisc, report);
 }

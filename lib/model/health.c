@@ -130,14 +130,16 @@ static RECORD(filter_rule_record, filter_rule, filter_rule_fields);
 
 static const struct field filter_qdisc_fields[] = {
 	FIELD(TEXT, struct filter_qdisc, netdev, "netdev whose packets pass it"),
-	FIELD(TEXT, struct filter_qdisc, text, "netem on NETDEV: what it does to packets"),
+	FIELD(TEXT, struct filter_qdisc, text,
+	        "netem on NETDEV: what it does to packets; queueing discipline KIND on NETDEV"),
 	FIELD(NUMBER, struct filter_qdisc, drops, "packets that it dropped since it was made"),
 };
 static RECORD(filter_qdisc_record, filter_qdisc, filter_qdisc_fields);
 
 static const struct field filter_answer_fields[] = {
 	FIELD_OF(RECORDS, struct filter_answer, rules, filter_rule_record, "rules that drop packets of UDP port 4791"),
-	FIELD_OF(RECORDS, struct filter_answer, qdiscs, filter_qdisc_record, "queueing disciplines of kind netem"),
+	FIELD_OF(RECORDS, struct filter_answer, qdiscs, filter_qdisc_record,
+	        "queueing disciplines that delay, limit or drop on purpose"),
 };
 RECORD(filter_answer_record, filter_answer, filter_answer_fields);
 

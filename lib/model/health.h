@@ -122,10 +122,10 @@ struct filter_rule {
 	struct num packets; /* that it dropped; unknown: it has no counter */
 };
 
-/* A queueing discipline that delays, damages or drops packets on purpose: netem. */
+/* A queueing discipline that delays, damages or drops packets on purpose: netem, or one that limits (tbf …). */
 struct filter_qdisc {
 	const char *netdev;
-	const char *text; /* netem on NETDEV: what it does */
+	const char *text; /* netem on NETDEV: what it does; queueing discipline KIND on NETDEV */
 	struct num drops; /* since it was made */
 };
 

@@ -17,14 +17,27 @@
 
 /* ---- one of them ---- */
 
+static bool is_one_of(const struct qdisc *qdisc, const char *const *kinds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(qdisc->kind, kinds[i]))
+			return true;
+	return false;
+}
+
 bool qdisc_is_plain(const struct qdisc *qdisc)
 {
 	static const char *const plain[] = { "noqueue", "pfifo_fast", "pfifo", "bfifo", "fq", "fq_codel", "codel", "mq",
 		"mqprio", "prio", "sfq", "multiq" };
-	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
-		if (!strcmp(qdisc->kind, plain[i]))
-			return true;
-	return false;
+	return is_one_of(qdisc, plain, ARRAY_SIZE(plain));
+}
+
+/* What shapes or polices, or drops before its queue is full; clsact and the like only hold filters. */
+bool qdisc_limits(const struct qdisc *qdisc)
+{
+	static const char *const limiting[] = { "netem", "tbf", "htb", "hfsc", "cbq", "cake", "red", "gred", "choke",
+		"sfb", "pie", "fq_pie", "taprio" };
+	return is_one_of(qdisc, limiting, ARRAY_SIZE(limiting));
 }
 
 /* Shares are scaled to the whole range of 32 bits. */
@@ -163,7 +176,7 @@ static int take(const struct nlmsghdr *message, void *data)
 	struct qdisc qdisc;
 	char netdev[IF_NAMESIZE], text[QDISC_TEXT_SIZE];
 	int result = qdisc_parse(message, &qdisc);
-	if (result || !is_netem(&qdisc) || !if_indextoname((unsigned int)qdisc.ifindex, netdev))
+	if (result || !qdisc_limits(&qdisc) || !if_indextoname((unsigned int)qdisc.ifindex, netdev))
 		return result;
 	struct filter_qdisc *kept = list_add(disciplines->arena, &disciplines->answer->qdiscs);
 	if (!kept)

@@ -171,6 +171,8 @@ static const struct {
 	        "Documentation/networking/ethtool-netlink.rst" },
 	{ "devlink-", "devlink health show, and devlink health diagnose of that reporter, say more.",
 	        "Documentation/networking/devlink/devlink-health.rst" },
+	{ "qdisc-", "tc -s qdisc show dev NAME tells what it is limited to and how much it has dropped.",
+	        "net/sched/" },
 	{ "netem-", "tc -s qdisc show dev NAME tells what it does and how much it has dropped.",
 	        "net/sched/sch_netem.c" },
 	{ "roce-port-filtered", "nft -a list ruleset shows the rule, with its counter where it has one.",

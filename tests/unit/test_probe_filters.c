@@ -221,6 +221,18 @@ static void disciplines_of_the_netdev(void **state)
 	        "netem on eth0; queueing discipline tbf on eth0");
 }
 
+static void disciplines_that_limit(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *kind;
+		bool limits;
+	} cases[] = { { "tbf", true }, { "htb", true }, { "red", true }, { "netem", true }, { "clsact", false },
+		{ "ingress", false }, { "mq", false }, { "fq_codel", false }, { "noqueue", false } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(qdisc_limits(&(struct qdisc){ .kind = cases[i].kind }), cases[i].limits);
+}
+
 static void what_netem_does(void **state)
 {
 	(void)state;
@@ -287,6 +299,7 @@ int main(void)
 		cmocka_unit_test(rules_that_drop_roce),
 		cmocka_unit_test(what_rules_count),
 		cmocka_unit_test(disciplines_of_the_netdev),
+		cmocka_unit_test(disciplines_that_limit),
 		cmocka_unit_test(what_netem_does),
 		cmocka_unit_test(cut_short),
 		cmocka_unit_test(the_text_is_bounded),

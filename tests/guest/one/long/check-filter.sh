@@ -38,6 +38,12 @@ like "$(findings --from "$dir/netem.tar.gz")" "netem on [^ ]+: delay 20.0 ms, lo
 	"has it"
 dummies dumf1
 tc qdisc del dev dumf0 root
+unlike "$(findings)" "qdisc-on-roce-netdev" "nor of another discipline"
+modprobe sch_tbf
+tc qdisc add dev dumf0 root tbf rate 100mbit burst 16kb latency 5ms
+like "$(findings)" "^info: net:dumf0: queueing discipline tbf on dumf0: packets of rxef0 pass it, which may be held back or dropped by its limits .qdisc-on-roce-netdev.$" \
+	"one that limits the rate is told"
+tc qdisc del dev dumf0 root
 tc qdisc add dev dumf1 root netem delay 20ms
 unlike "$(findings)" "netem-on-roce-netdev" "one on a netdev of no RDMA device is no matter"
 rm -rf "$dir"
