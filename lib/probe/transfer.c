@@ -332,8 +332,13 @@ static int prepare(struct transfer *transfer, struct endpoint *endpoint, const s
 static void keep_cpu_wait(struct endpoint *endpoint, const struct cpu_facts *before)
 {
 	struct cpu_facts added, *kept;
-	if (run_evidence(endpoint->run)->cpu || !cpu_wait_since(endpoint->origin, before, &added))
+	if (run_evidence(endpoint->run)->cpu)
 		return;
+	if (!cpu_wait_since(endpoint->origin, before, &added)) {
+		report_missing(&endpoint->run->report, "cpu", "host", 0,
+		        "the kernel does not tell how long a thread waits for a CPU");
+		return;
+	}
 	kept = arena_alloc(endpoint->run->arena, sizeof(*kept));
 	if (kept)
 		*kept = added;

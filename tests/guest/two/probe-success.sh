@@ -17,6 +17,8 @@ holds "loopback: every stage that can be seen has its time, in order" \
 holds "loopback: the rings of rxe were read" "e['observers']['wqe'] == e['observers']['cqe'] == 'rxe-ring'"
 holds "loopback: what cannot be seen is null, with a reason" \
 	"e['observers']['device'] is None and missing('observers.device') and o[0]['device_executed'] is None"
+holds "loopback: the scheduler's account, and that the GIDs are where they were" \
+	"0 <= e['cpu']['waited_ns'] < e['ended_ns'] and e['local']['gid_kept'] is True and e['remote']['gid_kept'] is True"
 holds "loopback: every step has its time and errno" \
 	"all(s['errno'] == 0 and s['duration_ns'] >= 0 for s in e['resources'] + e['transitions'])"
 holds "loopback: affinity before allocation before registration" \
