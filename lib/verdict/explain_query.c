@@ -280,23 +280,39 @@ static const struct kind {
 	const char *name;
 	int (*find)(struct lookup *lookup, const char *what);
 	bool bare; /* a word alone can name an entry */
+	const char *example;
 } kinds[] = {
-	{ "wc", find_wc, true },
-	{ "vendor", find_vendor, false },
-	{ "errno", find_errno, false },
-	{ "event", find_event, true },
-	{ "finding", find_finding, true },
-	{ "counter", find_counter, true },
-	{ "layer", find_layer, true },
-	{ "stage", find_stage, true },
-	{ "outcome", find_outcome, true },
-	{ "confidence", find_confidence, true },
+	{ "wc", find_wc, true, "12" },
+	{ "vendor", find_vendor, false, "mlx5:0x81" },
+	{ "errno", find_errno, false, "RTR:110" },
+	{ "event", find_event, true, "CQ_ERR" },
+	{ "finding", find_finding, true, "port-down" },
+	{ "counter", find_counter, true, "out_of_sequence" },
+	{ "layer", find_layer, true, "platform" },
+	{ "stage", find_stage, true, "published" },
+	{ "outcome", find_outcome, true, "stalled" },
+	{ "confidence", find_confidence, true, "likely" },
 };
 
 static int find_kind(struct lookup *lookup, const struct kind *kind, const char *what)
 {
 	*lookup->document = (struct explain_document){ .query = lookup->document->query, .kind = kind->name };
 	return kind->find(lookup, what);
+}
+
+/* The kind whose name these `length` characters are; NULL: none. */
+static const struct kind *kind_called(const char *name, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strlen(kinds[i].name) == length && !strncmp(kinds[i].name, name, length))
+			return &kinds[i];
+	return NULL;
+}
+
+static int refuse_kind_alone(struct lookup *lookup, const struct kind *kind)
+{
+	return error_say(lookup->error, -EINVAL, "'%s' is a kind: which one of them, as in %s:%s? --list has all",
+	        kind->name, kind->name, kind->example);
 }
 
 /* A number could be a status, an errno or a vendor's code; an errno means something only together with a step. */
@@ -339,7 +355,10 @@ static int find_bare(struct lookup *lookup, const char *word)
 			        only->name, word, kinds[i].name, word);
 		only = &kinds[i];
 	}
-	if (!result && !only)
+	const struct kind *alone = kind_called(word, strlen(word));
+	if (!result && !only && alone)
+		result = refuse_kind_alone(lookup, alone);
+	else if (!result && !only)
 		result = error_say(lookup->error, -ENOENT,
 		        "'%s' is not known as status, event, finding, counter or word of a verdict%s", word,
 		        suggest(lookup->arena, &nearest));
@@ -358,10 +377,9 @@ int explain_query(const char *query, struct arena *arena, struct explain_documen
 	const char *colon = strchr(query, ':');
 	if (!colon)
 		return find_bare(&lookup, query);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strlen(kinds[i].name) == (size_t)(colon - query) &&
-		        !strncmp(kinds[i].name, query, (size_t)(colon - query)))
-			return find_kind(&lookup, &kinds[i], colon + 1);
+	const struct kind *kind = kind_called(query, (size_t)(colon - query));
+	if (kind)
+		return colon[1] ? find_kind(&lookup, kind, colon + 1) : refuse_kind_alone(&lookup, kind);
 	return error_say(error, -EINVAL,
 	        "'%.*s' is no kind of code: wc, vendor, errno, event, finding, counter, layer, stage, outcome, "
 	        "confidence",

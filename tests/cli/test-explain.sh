@@ -50,6 +50,14 @@ is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["
 for query in 12 ENOMEM nothing:12 errno:RTR vendor:mlx5; do
 	status_is 2 "$query is no question" "$RDMADIAG" explain "$query"
 done
+for kind in $("$RDMADIAG" explain --list | cut -d: -f1 | sort -u); do
+	for word in "$kind" "$kind:"; do
+		status_is 2 "$word alone" "$RDMADIAG" explain "$word"
+		like "$errors" "^rdmadiag explain: '$kind' is a kind: which one of them, as in $kind:[^ ]+[?] --list has all$" "asks which"
+	done
+	example=$(sed -n 's/.* as in \([^ ]*\)[?].*/\1/p' <<<"$errors")
+	status_is 0 "what it names, $example" "$RDMADIAG" explain "$example"
+done
 status_is 2 "one code at a time" "$RDMADIAG" explain wc:1 wc:2
 status_is 2 "one code is needed" "$RDMADIAG" explain
 

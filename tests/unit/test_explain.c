@@ -193,7 +193,7 @@ static void test_query(void **state)
 		{ "none", -EINVAL, NULL, NULL },
 		{ "layer:none", 0, "layer", "none" },
 		{ "layer:switch", -ENOENT, "layer", NULL },
-		{ "stage:", -ENOENT, "stage", NULL },
+		{ "stage:", -EINVAL, NULL, NULL },
 		{ "12", -EINVAL, NULL, NULL },
 		{ "ENOMEM", -EINVAL, NULL, NULL },
 		{ "nothing", -ENOENT, NULL, NULL },
