@@ -205,7 +205,10 @@ static int common_option(const struct command *command, int value, struct common
 		return 0;
 	case OPTION_FROM:
 		common->from = optarg;
-		return 0;
+		if (strcmp(optarg, "-") != 0)
+			return 0;
+		complain("--from: standard input is not read; an archive has to be a file (./- is one of that name)");
+		return OPTION_WRONG;
 	case OPTION_COLOR:
 		if (!set_color(optarg, &common->color))
 			return 0;

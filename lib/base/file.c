@@ -98,7 +98,9 @@ int file_replace_open(const char *path, struct file_replacement *replacement, st
 	*replacement = (struct file_replacement){ .fd = -1, .path = path };
 	struct stat status;
 	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
-		return error_say(error, -EINVAL, "%s: not a regular file", path);
+		return error_say(error, -EINVAL, "%s: %s", path,
+		        S_ISLNK(status.st_mode) ? "a symbolic link, which is neither followed nor replaced"
+		                                : "not a regular file");
 	if (asprintf(&replacement->temporary, "%s.XXXXXX", path) < 0) {
 		replacement->temporary = NULL;
 		return error_set(error, -ENOMEM, "%s", path);

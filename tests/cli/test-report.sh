@@ -105,7 +105,9 @@ unlike "$output" $'\x1b' "none is"
 echo before >there.tar.gz
 ln -s there.tar.gz link.tar.gz
 status_is 3 "a link is not replaced" "$RDMADIAG" report --from machine -o link.tar.gz
-like "$errors" "link.tar.gz: not a regular file" "and is named"
+like "$errors" "link.tar.gz: a symbolic link, which is neither followed nor replaced$" "and is named as what it is"
+status_is 3 "nor is a directory" "$RDMADIAG" report --from machine -o tmp
+like "$errors" "tmp: not a regular file$" "which is named too"
 is "$(cat there.tar.gz)" before "what it leads to stays"
 status_is 3 "a directory that is not there" "$RDMADIAG" report --from machine -o nowhere/a.tar.gz
 like "$errors" "nowhere/a.tar.gz: No such file" "is named"

@@ -124,6 +124,11 @@ before=$("$RDMADIAG" -j --from /nonexistent topo 2>/dev/null)
 after=$("$RDMADIAG" topo -j --from /nonexistent 2>/dev/null)
 is "$before" "$after" "options before and after the command are the same"
 
+status_is 2 "no snapshot comes from standard input" "$RDMADIAG" check --from -
+like "$errors" "^rdmadiag: --from: standard input is not read; an archive has to be a file" "says so"
+status_is 3 "a file of that name is one" "$RDMADIAG" check --from ./-
+like "$errors" "^rdmadiag: ./-: No such file or directory$" "and looked for"
+
 # A tree without RDMA devices, whatever this host has.
 empty=$(mktemp -d)
 trap 'rm -rf "$empty"' EXIT
