@@ -41,13 +41,15 @@ static void check_board(const struct host *host, const struct rdma_device *devic
 		if (!is_board_function(other) || strcmp(device->sys_image_guid, other->sys_image_guid) ||
 		        same_slot(device->pci->address, other->pci->address))
 			continue;
-		if (node_of(device) >= 0 && node_of(other) >= 0)
+		bool placed = node_of(device) >= 0 && node_of(other) >= 0;
+		if (placed)
 			snprintf(nodes, sizeof(nodes), ", NUMA nodes %d and %d", node_of(other), node_of(device));
 		struct finding *finding = check_add(report, "adapter-on-several-pci-paths", device->name,
 		        "%s (%s) and %s (%s) are functions of one board (same sys_image_guid) on different PCI "
 		        "paths%s: "
-		        "Socket Direct or multi-PF, not two adapters",
-		        other->name, other->pci->address, device->name, device->pci->address, nodes);
+		        "Socket Direct or multi-PF%s, not two adapters",
+		        other->name, other->pci->address, device->name, device->pci->address, nodes,
+		        placed ? "" : ", or the slots that a hypervisor gave to functions of one slot");
 		report_evidence(report, finding, "RDMA device", "sys_image_guid", "%s", device->sys_image_guid);
 	}
 }
