@@ -256,6 +256,8 @@ static void check_roce(const struct table_check *check)
 		report_evidence(check->report, finding, "GID table", "RoCE v2 entries", "0");
 		report_advice(finding, "Peers must be in the same L2 segment and use RoCE v1 as well.");
 	}
+	if (gid_port_inactive(&check->port))
+		return; /* what it may reach is the next question, once it has a link */
 	const struct address *address = counts.link_local == counts.usable ? left_out(check) : NULL;
 	if (address) {
 		report_left_out(check, address);
