@@ -140,7 +140,7 @@ tsan: setup-check
 	$(Q)setarch -R $(MAKE) --no-print-directory O=$(O)/tsan CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer' run-tsan
 run-tsan:
 	$(Q)RDMADIAG_SANITIZED=1 TSAN_OPTIONS=halt_on_error=1:exitcode=66:die_after_fork=0:report_thread_leaks=0:suppressions=$(abspath $(SRC))/tests/tsan.supp \
-		$(RUN_TESTS) $(call SHORT,$(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS))
+		$(RUN_TESTS) $(call SHORT,$(UNIT_PROGRAMS) $(MLX5_TESTS) $(CLI_TESTS) $(MACHINE_TESTS))
 
 # Unit tests, short ones of the command line, some described machines and probes on the software mlx5 device.
 VALGRIND_MACHINES := several-surprises qos-and-wire hgx-eight-gpus many-vendors blocked-device

@@ -68,14 +68,17 @@ __attribute__((constructor)) static void set_up(void)
 int __real_open(const char *path, int flags, mode_t mode);
 ssize_t __real_write(int fd, const void *buffer, size_t size);
 
+/* errno stays: at the end of a directory readdir(3) tells by it that nothing failed. */
 static void append(const char *variable, const char *text)
 {
+	int before = errno;
 	const char *path = getenv(variable);
 	int fd = path ? __real_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
 	if (fd >= 0 && __real_write(fd, text, strlen(text)) < 0)
 		abort();
 	if (fd >= 0)
 		close(fd);
+	errno = before;
 }
 
 /* `frame` is that of the wrapper: below each stands the frame of its caller, and above that where it returns to. */
