@@ -102,7 +102,7 @@ static void take_multipath(struct arena *arena, struct gid_lookup *lookup, const
 	size_t left = mnl_attr_get_payload_len(attribute);
 	while (left >= sizeof(struct rtnexthop)) {
 		const struct rtnexthop *next = (const struct rtnexthop *)data;
-		size_t step = RTNH_ALIGN(next->rtnh_len);
+		size_t step = (size_t)RTNH_ALIGN(next->rtnh_len);
 		if (next->rtnh_len < sizeof(struct rtnexthop) || next->rtnh_len > left)
 			return;
 		take_next_hop(arena, lookup, next);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -249,8 +250,39 @@ size_t json_values(const char *text, size_t length)
 	return count;
 }
 
+/* Where a parser stopped, and why. */
+struct parsed {
+	json_object *object;
+	enum json_tokener_error status;
+	size_t end;
+};
+
+static int parse(const char *text, size_t length, int flags, struct parsed *parsed)
+{
+	json_tokener *tokener = json_tokener_new_ex(DEPTH_LIMIT);
+	if (!tokener)
+		return -ENOMEM;
+	json_tokener_set_flags(tokener, flags);
+	parsed->object = json_tokener_parse_ex(tokener, text, (int)length);
+	parsed->status = json_tokener_get_error(tokener);
+	parsed->end = json_tokener_get_parse_end(tokener);
+	json_tokener_free(tokener);
+	return 0;
+}
+
+/* From 0.17 on json-c takes no integer beyond 64 bits in its strict mode; the reader calls only that value unknown. */
+static bool stopped_at_long_integer(const char *text, const struct parsed *parsed)
+{
+	enum { DIGITS = 19 }; /* of INT64_MAX */
+	size_t digits = 0;
+	while (digits < parsed->end && isdigit((unsigned char)text[parsed->end - digits - 1]))
+		digits++;
+	return parsed->status == json_tokener_error_parse_number && digits >= DIGITS;
+}
+
 json_object *json_parse(const char *text, size_t length, const char *source, struct error *error)
 {
+	struct parsed parsed;
 	if (length > INT32_MAX) {
 		error_say(error, -EFBIG, "%s: more than 2 GiB of JSON", source);
 		return NULL;
@@ -259,26 +291,24 @@ json_object *json_parse(const char *text, size_t length, const char *source, str
 		error_say(error, -EFBIG, "%s: more than %d values of JSON", source, JSON_VALUES_LIMIT);
 		return NULL;
 	}
-	json_tokener *tokener = json_tokener_new_ex(DEPTH_LIMIT);
-	if (!tokener) {
-		error_set(error, -ENOMEM, "%s", source);
+	int result = parse(text, length, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8, &parsed);
+	if (!result && stopped_at_long_integer(text, &parsed))
+		result = parse(text, length, JSON_TOKENER_VALIDATE_UTF8, &parsed);
+	if (result) {
+		error_set(error, result, "%s", source);
 		return NULL;
 	}
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	json_object *object = json_tokener_parse_ex(tokener, text, (int)length);
-	enum json_tokener_error status = json_tokener_get_error(tokener);
-	size_t end = json_tokener_get_parse_end(tokener);
-	json_tokener_free(tokener);
 	/* A whole value, nothing but blanks behind it, and not the bare "null" that json-c gives as a NULL pointer. */
-	bool trailing = status == json_tokener_success && !is_blank(text + end, length - end);
-	if (status == json_tokener_success && object && !trailing)
-		return object;
-	const char *reason = status == json_tokener_continue  ? "ends in the middle"
-	                     : status != json_tokener_success ? json_tokener_error_desc(status)
-	                     : trailing                       ? "something follows the document"
-	                                                      : "not an object";
-	error_say(error, -EINVAL, "%s: not valid JSON at byte %zu: %s", source, end, reason);
-	json_object_put(object);
+	bool whole = parsed.status == json_tokener_success;
+	bool trailing = whole && !is_blank(text + parsed.end, length - parsed.end);
+	if (whole && parsed.object && !trailing)
+		return parsed.object;
+	const char *reason = parsed.status == json_tokener_continue ? "ends in the middle"
+	                     : !whole                               ? json_tokener_error_desc(parsed.status)
+	                     : trailing                             ? "something follows the document"
+	                                                            : "not an object";
+	error_say(error, -EINVAL, "%s: not valid JSON at byte %zu: %s", source, parsed.end, reason);
+	json_object_put(parsed.object);
 	return NULL;
 }
 

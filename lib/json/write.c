@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef JSON_C_OBJECT_ADD_CONSTANT_KEY /* its name before json-c 0.16 */
+#define JSON_C_OBJECT_ADD_CONSTANT_KEY JSON_C_OBJECT_KEY_IS_CONSTANT
+#endif
+
 /* json-c has no way to tell "null" from "no memory", so values go through a status. */
 struct writer {
 	bool failed;

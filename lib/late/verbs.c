@@ -37,6 +37,10 @@ LATE(&verbs, struct ibv_pd *, NULL, ibv_alloc_pd, (struct ibv_context *context),
 LATE(&verbs, int, ENOSYS, ibv_dealloc_pd, (struct ibv_pd *pd), pd)
 LATE(&verbs, struct ibv_mr *, NULL, ibv_reg_mr_iova2, (struct ibv_pd *pd, void *start, size_t length, uint64_t iova,
 	unsigned int access), pd, start, length, iova, access)
+/* Called where the compiler knows the access flags, or not well enough to leave it out. */
+#undef ibv_reg_mr
+LATE(&verbs, struct ibv_mr *, NULL, ibv_reg_mr, (struct ibv_pd *pd, void *start, size_t length, int access), pd, start,
+        length, access)
 LATE(&verbs, int, ENOSYS, ibv_dereg_mr, (struct ibv_mr *mr), mr)
 
 LATE(&verbs, struct ibv_comp_channel *, NULL, ibv_create_comp_channel, (struct ibv_context *context), context)

@@ -57,7 +57,8 @@ static int open_below(const struct directory *directory, const struct node *node
 	if (length < 0)
 		return length;
 	const char *name = length ? path : ".";
-	int fd = (int)syscall(SYS_openat2, directory->fd, name, &how, sizeof(how));
+	/* Headers of C libraries lag behind those of the kernel: glibc 2.31 has no SYS_openat2. */
+	int fd = (int)syscall(__NR_openat2, directory->fd, name, &how, sizeof(how));
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		return open_by_parts(directory->fd, name, (int)how.flags);
 	return fd < 0 ? -errno : fd;

@@ -12,17 +12,17 @@ static uint32_t load(const struct rxe_ring *ring, size_t offset)
 
 uint32_t rxe_ring_producer(const struct rxe_ring *ring)
 {
-	return load(ring, offsetof(struct rxe_queue_buf, producer_index));
+	return load(ring, offsetof(struct rxe_queue, producer));
 }
 
 uint32_t rxe_ring_consumer(const struct rxe_ring *ring)
 {
-	return load(ring, offsetof(struct rxe_queue_buf, consumer_index));
+	return load(ring, offsetof(struct rxe_queue, consumer));
 }
 
 uint64_t rxe_ring_wr_id(const struct rxe_ring *ring, uint32_t index)
 {
-	size_t offset = offsetof(struct rxe_queue_buf, data) + ((size_t)(index & ring->mask) << ring->element_shift);
+	size_t offset = offsetof(struct rxe_queue, data) + ((size_t)(index & ring->mask) << ring->element_shift);
 	const struct rxe_send_wqe *wqe = (const void *)(ring->memory + offset);
 	return __atomic_load_n(&wqe->wr.wr_id, __ATOMIC_RELAXED);
 }
@@ -38,7 +38,7 @@ static const char *misfit(const struct rxe_ring *ring, size_t length, size_t ele
 	/* One slot stays empty, so that full and empty differ. */
 	if (ring->mask < entries)
 		return "it has too few elements";
-	size_t room = length - offsetof(struct rxe_queue_buf, data);
+	size_t room = length - offsetof(struct rxe_queue, data);
 	if (((size_t)ring->mask + 1) << ring->element_shift > room)
 		return "it is longer than its mapping";
 	if (rxe_ring_producer(ring) > ring->mask || rxe_ring_consumer(ring) > ring->mask)
@@ -51,9 +51,9 @@ int rxe_ring_open(
 {
 	*ring = (struct rxe_ring){ .memory = memory };
 	*reason = "the mapping is too short";
-	if (length > sizeof(struct rxe_queue_buf)) {
-		ring->element_shift = load(ring, offsetof(struct rxe_queue_buf, log2_elem_size));
-		ring->mask = load(ring, offsetof(struct rxe_queue_buf, index_mask));
+	if (length > sizeof(struct rxe_queue)) {
+		ring->element_shift = load(ring, offsetof(struct rxe_queue, element_shift));
+		ring->mask = load(ring, offsetof(struct rxe_queue, index_mask));
 		*reason = misfit(ring, length, element, entries);
 	}
 	if (!*reason)

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A queue of the kernel's soft RoCE driver as it lies in shared memory: struct rxe_queue_buf of rdma/rdma_user_rxe.h,
- * kernel UAPI since 5.9 (older kernels have the consumer index elsewhere). Indices are kept masked by both sides.
- */
+/* A queue of the kernel's soft RoCE driver as it lies in shared memory. */
 #ifndef RDMADIAG_PROBE_RXE_RING_H
 #define RDMADIAG_PROBE_RXE_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Kernel ABI since 5.9 (older kernels have the consumer index elsewhere): struct rxe_queue_buf, which
+ * rdma/rdma_user_rxe.h of that time does not have yet. Both sides keep the indices masked.
+ */
+struct rxe_queue {
+	uint32_t element_shift, index_mask;
+	uint32_t unused_1[30];
+	uint32_t producer;
+	uint32_t unused_2[31];
+	uint32_t consumer;
+	uint32_t unused_3[31];
+	uint8_t data[];
+};
 
 struct rxe_ring {
 	const unsigned char *memory; /* NULL: none */

@@ -83,7 +83,7 @@ static void add_to_chain(struct transfer *transfer, const struct request *reques
 	        (uint32_t)operation->bytes.value, (uint32_t)operation->lkey.value);
 	wr->wr_id = wr_id_of(request->serial);
 	bool flagged = request->signaled && transfer->endpoint->run->document.request.sq_sig_all != FLAG_YES;
-	wr->send_flags = (flagged ? IBV_SEND_SIGNALED : 0) | (is_inline(transfer) ? IBV_SEND_INLINE : 0);
+	wr->send_flags = (flagged ? IBV_SEND_SIGNALED : 0U) | (is_inline(transfer) ? IBV_SEND_INLINE : 0U);
 	wr->imm_data = htobe32(request->serial);
 	wr->wr.rdma.remote_addr = (uint64_t)operation->remote_address.value;
 	wr->wr.rdma.rkey = (uint32_t)operation->rkey.value;

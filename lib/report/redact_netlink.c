@@ -63,7 +63,7 @@ static void redact_next_hops(struct pseudonyms *pseudonyms, unsigned char *data,
 		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > length)
 			break;
 		redact_attributes(pseudonyms, &redact_route_attributes, data + sizeof(hop), hop.rtnh_len - sizeof(hop));
-		size_t next = RTNH_ALIGN(hop.rtnh_len);
+		size_t next = (size_t)RTNH_ALIGN(hop.rtnh_len);
 		data += next < length ? next : length;
 		length -= next < length ? next : length;
 	}

@@ -36,7 +36,7 @@ static void sort_attributes(const char *at, size_t length, const struct nlattr *
 		uint16_t type = mnl_attr_get_type(attribute);
 		if (type <= max)
 			table[type] = attribute;
-		size_t step = NLA_ALIGN(attribute->nla_len);
+		size_t step = (size_t)NLA_ALIGN(attribute->nla_len);
 		if (step >= length)
 			return;
 		at += step;
@@ -132,7 +132,7 @@ const struct nlattr *nl_first_of(const struct nlmsghdr *message, size_t header, 
 
 const struct nlattr *nl_next(const struct nlattr *attribute, const char *end)
 {
-	size_t step = NLA_ALIGN(attribute->nla_len);
+	size_t step = (size_t)NLA_ALIGN(attribute->nla_len);
 	const char *at = (const char *)attribute;
 	return step >= (size_t)(end - at) ? NULL : whole(at + step, end);
 }

@@ -2,6 +2,7 @@
 #include "verdict/explain_query.h"
 
 #include "base/cleanup.h"
+#include "base/errno_name.h"
 #include "base/nearest.h"
 #include "check/findings.h"
 #include "verdict/explain.h"
@@ -95,7 +96,7 @@ static int errno_number(const char *name)
 {
 	enum { ERRNO_LIMIT = 134 };
 	for (int i = 1; i < ERRNO_LIMIT; i++)
-		if (strerrorname_np(i) && !strcasecmp(strerrorname_np(i), name))
+		if (errno_name(i) && !strcasecmp(errno_name(i), name))
 			return i;
 	return 0;
 }
@@ -110,7 +111,7 @@ static int find_errno(struct lookup *lookup, const char *what)
 		        lookup->error, -EINVAL, "'%s': a step and an errno are needed, as in errno:RTR:110", what);
 	if (parse_number(code, 0, &number))
 		number = errno_number(code);
-	const char *name = number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
+	const char *name = number > 0 && number < 4096 ? errno_name((int)number) : NULL;
 	if (!name)
 		return error_say(lookup->error, -ENOENT, "'%s' is no errno", code);
 	lookup->document->name = name;
@@ -410,7 +411,7 @@ void explain_queries(struct arena *arena, struct strings *queries)
 		add_query(arena, queries, "vendor:%s:0x%x", vendor[i].provider, vendor[i].code);
 	const struct errno_explanation *error = explain_errno_table(&count);
 	for (size_t i = 0; i < count; i++)
-		add_query(arena, queries, "errno:%s:%s", error[i].step, strerrorname_np(error[i].error));
+		add_query(arena, queries, "errno:%s:%s", error[i].step, errno_name(error[i].error));
 	const struct event_explanation *event = explain_event_table(&count);
 	for (size_t i = 0; i < count; i++)
 		add_query(arena, queries, "event:%s", event[i].name);

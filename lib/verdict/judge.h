@@ -308,8 +308,9 @@ void tell_slowest(struct judge *judge);
 bool all_succeeded(const struct judge *judge);
 const struct async_event *error_event(const struct judge *judge, int side); /* of that side; NULL: none */
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
-        layer_set base);                                         /* rules_loss.c */
-bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
+        layer_set base);                                               /* rules_loss.c */
+bool judge_refused_packets(struct judge *judge, enum outcome outcome); /* rules_loss.c: by the stack below soft RoCE */
+bool judge_port_down(struct judge *judge, enum outcome outcome);       /* rules_port.c */
 bool is_admin_down(const struct endpoint_facts *end);
 bool judge_control(struct judge *judge, enum outcome outcome); /* rules_control.c */
 /* rules_device.c: what the device's own counters say of the request that is pending. */

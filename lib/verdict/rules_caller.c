@@ -236,7 +236,11 @@ static bool judge_own_buffer(struct judge *judge, const struct operation *operat
 	bool other_key = differs_in_local_key(judge, operation);
 	if (!other_domain && !other_key)
 		return false;
-	tell_failed(judge, operation);
+	if (operation == judge->flushed)
+		because(judge, "only flushed requests were seen; that is all that soft RoCE of newer kernels tells of "
+		               "a request that it could not send");
+	else
+		tell_failed(judge, operation);
 	if (other_key)
 		because(judge, "the local key in the request is 0x%" PRIx64 ", the buffer's is 0x%" PRIx64,
 		        (uint64_t)operation->lkey.value, (uint64_t)local->lkey.value);
@@ -249,14 +253,21 @@ static bool judge_own_buffer(struct judge *judge, const struct operation *operat
 		not_observed(judge, "whether the bytes were inline: then the adapter needs no key for them");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER) | L(PLATFORM) | L(DEVICE));
 	}
+	if (operation == judge->flushed)
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(KERNEL));
 	return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
 }
 
-/* Soft RoCE says 2 where adapters say 4 (kernel, rxe_requester()). */
+/*
+ * Soft RoCE says 2 where adapters say 4 (kernel, rxe_requester()). Newer kernels go on to flush the request before its
+ * status is reported, and it says 5 (seen with Linux 6.12).
+ */
 bool rule_caller_failed(struct judge *judge)
 {
 	enum { LOC_QP_OP = 2, LOC_PROT = 4, REM_INV_REQ = 9, RETRY_EXC = 12 };
 	const struct operation *operation = judge->failed;
+	if (!operation && judge->flushed)
+		return is_software(&judge->evidence->local) && judge_own_buffer(judge, judge->flushed);
 	if (!operation)
 		return false;
 	switch (status_of(operation).value) {

@@ -555,3 +555,33 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		                : "no acknowledgement came in all tries");
 	return undetermined(judge, outcome, base);
 }
+
+/*
+ * rxe hands packets to the host's network stack. Where that refuses them, it tries for ever (seen with Linux 6.1), or
+ * puts the queue pair into error, and all its requests are flushed (seen with Linux 6.12).
+ */
+bool judge_refused_packets(struct judge *judge, enum outcome outcome)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	enum flag quiet = FLAG_UNKNOWN;
+	struct num refused = counter_growth(judge, SIDE_LOCAL, "send_err", &quiet);
+	if (!is_software(local) || !refused.known || refused.value <= 0)
+		return false;
+	because(judge,
+	        "packets were refused %" PRId64 " time%s by this host's own network stack: they did not leave the host",
+	        refused.value, plural(refused.value));
+	summarize(judge, "this host's network stack does not take the packets");
+	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
+	                 "ruleset, tc -s "
+	                 "qdisc)");
+	if (local->filter && *local->filter)
+		because(judge, "this host has packet filters or queueing disciplines that may drop: %s", local->filter);
+	const struct counter_change *hit = filter_hit(judge, SIDE_LOCAL);
+	if (hit) {
+		advise_dropped(judge, hit);
+		return likely(judge, outcome, LAYER_CONFIGURATION, L(KERNEL));
+	}
+	if (!local->filter)
+		not_observed(judge, "packet filters and queueing disciplines of this host");
+	return undetermined(judge, outcome, L(CONFIGURATION) | L(KERNEL));
+}

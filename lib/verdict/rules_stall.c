@@ -121,31 +121,9 @@ static bool judge_not_published(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, L(PROVIDER) | L(APPLICATION));
 }
 
-/* rxe hands packets to the host's network stack, and tries for ever where that refuses them. */
 static bool judge_send_queue(struct judge *judge)
 {
-	const struct endpoint_facts *local = &judge->evidence->local;
-	enum flag quiet = FLAG_UNKNOWN;
-	struct num refused = counter_growth(judge, SIDE_LOCAL, "send_err", &quiet);
-	if (!is_software(local) || !refused.known || refused.value <= 0)
-		return false;
-	because(judge,
-	        "packets were refused %" PRId64 " time%s by this host's own network stack: they did not leave the host",
-	        refused.value, plural(refused.value));
-	summarize(judge, "this host's network stack does not take the packets");
-	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
-	                 "ruleset, tc -s "
-	                 "qdisc)");
-	if (local->filter && *local->filter)
-		because(judge, "this host has packet filters or queueing disciplines that may drop: %s", local->filter);
-	const struct counter_change *hit = filter_hit(judge, SIDE_LOCAL);
-	if (hit) {
-		advise_dropped(judge, hit);
-		return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL));
-	}
-	if (!local->filter)
-		not_observed(judge, "packet filters and queueing disciplines of this host");
-	return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL));
+	return judge_refused_packets(judge, OUTCOME_STALLED);
 }
 
 /* With its process the peer's queue pair goes, before it has answered; and "not ready" is an answer of the program. */

@@ -453,6 +453,10 @@ bool rule_flushed(struct judge *judge)
 	tell_events(judge);
 	tell_counters(judge);
 	tell_gaps(judge, NULL);
+	if (judge_refused_packets(judge, OUTCOME_FAILED)) {
+		because(judge, "soft RoCE of newer kernels gives up a queue pair of which a packet was refused");
+		return true;
+	}
 	summarize(judge, "requests were flushed, and what broke the queue pair was not seen");
 	not_observed(
 	        judge, "the first error: it may have gone to another completion queue, or to the asynchronous events");

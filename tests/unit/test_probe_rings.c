@@ -15,29 +15,29 @@
 
 enum { ELEMENT = 256, ENTRIES = 16 };
 
-static struct rxe_queue_buf *new_ring(void)
+static struct rxe_queue *new_ring(void)
 {
-	struct rxe_queue_buf *ring = calloc(1, sizeof(*ring) + ELEMENT * ENTRIES);
+	struct rxe_queue *ring = calloc(1, sizeof(*ring) + ELEMENT * ENTRIES);
 	assert_non_null(ring);
-	ring->log2_elem_size = 8;
+	ring->element_shift = 8;
 	ring->index_mask = ENTRIES - 1;
 	return ring;
 }
 
 static size_t ring_size(void)
 {
-	return sizeof(struct rxe_queue_buf) + ELEMENT * ENTRIES;
+	return sizeof(struct rxe_queue) + ELEMENT * ENTRIES;
 }
 
 static void a_ring_is_read(void **state)
 {
 	(void)state;
-	struct rxe_queue_buf *memory = new_ring();
+	struct rxe_queue *memory = new_ring();
 	struct rxe_ring ring;
 	const char *reason;
 	assert_int_equal(rxe_ring_open(&ring, memory, ring_size(), sizeof(struct rxe_send_wqe), 15, &reason), 0);
-	memory->producer_index = 3;
-	memory->consumer_index = 2;
+	memory->producer = 3;
+	memory->consumer = 2;
 	((struct rxe_send_wqe *)(void *)(memory->data + (size_t)2 * ELEMENT))->wr.wr_id = 0x77;
 	assert_int_equal(rxe_ring_producer(&ring), 3);
 	assert_int_equal(rxe_ring_consumer(&ring), 2);
@@ -52,15 +52,15 @@ static void what_cannot_be_a_ring_is_refused(void **state)
 	struct rxe_ring ring;
 	const char *reason;
 	for (int fault = 0; fault < 8; fault++) {
-		struct rxe_queue_buf *memory = new_ring();
+		struct rxe_queue *memory = new_ring();
 		size_t length = ring_size(), element = ELEMENT;
 		uint32_t entries = 1;
 		switch (fault) {
 		case 0:
-			memory->log2_elem_size = 3;
+			memory->element_shift = 3;
 			break;
 		case 1:
-			memory->log2_elem_size = 31;
+			memory->element_shift = 31;
 			break;
 		case 2:
 			memory->index_mask = ENTRIES;
@@ -75,7 +75,7 @@ static void what_cannot_be_a_ring_is_refused(void **state)
 			entries = ENTRIES;
 			break;
 		case 6:
-			memory->producer_index = ENTRIES;
+			memory->producer = ENTRIES;
 			break;
 		default:
 			length = 100;
