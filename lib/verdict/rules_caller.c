@@ -163,11 +163,17 @@ bool rule_queue_full(struct judge *judge)
 
 /* ---- what a queue pair was told of the other one ---- */
 
+/* The end was told another number than that; 0 is the queue pair of subnet management, and what nobody set. */
+static bool sends_elsewhere(struct num destination, struct num number)
+{
+	return both_differ(destination, number) && destination.value > 0 && number.value > 0;
+}
+
 /* In peer mode the numbers of the other end come from its evidence, in loopback from the same process. */
 static const char *wrong_number(struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	if (both_differ(local->dest_qpn, remote->qpn)) {
+	if (sends_elsewhere(local->dest_qpn, remote->qpn)) {
 		because(judge, "the queue pair sends to number %" PRId64 ", the peer's has number %" PRId64,
 		        local->dest_qpn.value, remote->qpn.value);
 		return "the queue pair was given a number that is not the peer's";
@@ -180,8 +186,8 @@ static const char *wrong_number(struct judge *judge)
 static bool judge_wrong_number(struct judge *judge, enum outcome outcome)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	if (judge->succeeded ||
-	        (!both_differ(local->dest_qpn, remote->qpn) && !both_differ(local->first_psn, remote->expected_psn)))
+	if (judge->succeeded || (!sends_elsewhere(local->dest_qpn, remote->qpn) &&
+	                                !both_differ(local->first_psn, remote->expected_psn)))
 		return false;
 	if (outcome == OUTCOME_FAILED)
 		tell_failed(judge, judge->failed);
@@ -197,7 +203,7 @@ static bool judge_wrong_number(struct judge *judge, enum outcome outcome)
 static bool judge_wrong_number_there(struct judge *judge, enum outcome outcome)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	if (judge->succeeded || !both_differ(remote->dest_qpn, local->qpn))
+	if (judge->succeeded || !sends_elsewhere(remote->dest_qpn, local->qpn))
 		return false;
 	if (outcome == OUTCOME_FAILED)
 		tell_failed(judge, judge->failed);

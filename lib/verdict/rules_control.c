@@ -15,7 +15,8 @@ static bool judge_closed(struct judge *judge, enum outcome outcome)
 	/* Who answers late is hung up on: a peer waits ten seconds for an answer. */
 	const int64_t patience_ns = INT64_C(10000000000);
 	struct num took = judge->control->duration_ns;
-	if (judge->evidence->local.role == ROLE_TARGET && took.known && took.value >= patience_ns) {
+	bool answers = judge->evidence->local.role == ROLE_TARGET || judge->request->mode == MODE_LISTENER;
+	if (answers && took.known && took.value >= patience_ns) {
 		char text[DURATION_TEXT_SIZE];
 		because(judge, "step %s had taken %s by then, which is longer than a peer waits for an answer",
 		        judge->control->step, format_duration(took.value, text));

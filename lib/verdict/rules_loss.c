@@ -246,6 +246,33 @@ static void tell_overtaken(struct judge *judge)
 		        growth.value);
 }
 
+/* As many came in as the other end had sent, both ways: none of them is lost in between. */
+static bool all_arrived(struct judge *judge)
+{
+	static const char *const pairs[][2] = { { "sent_pkts", "rcvd_pkts" }, { "tx_packets_phy", "rx_packets_phy" } };
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		enum flag noisy[4];
+		struct num there = counter_growth(judge, SIDE_LOCAL, pairs[i][0], &noisy[0]);
+		struct num arrived = counter_growth(judge, SIDE_REMOTE, pairs[i][1], &noisy[1]);
+		struct num back = counter_growth(judge, SIDE_REMOTE, pairs[i][0], &noisy[2]);
+		struct num returned = counter_growth(judge, SIDE_LOCAL, pairs[i][1], &noisy[3]);
+		if (!there.known || !arrived.known || !back.known || !returned.known || there.value <= 0 ||
+		        back.value <= 0 || arrived.value < there.value || returned.value < back.value)
+			continue;
+		bool quiet = true;
+		for (int k = 0; k < 4; k++)
+			quiet &= noisy[k] != FLAG_NO;
+		if (!quiet)
+			continue;
+		because(judge,
+		        "%" PRId64 " packets went there and %" PRId64
+		        " came back, and none of them is missing by %s and %s",
+		        there.value, returned.value, pairs[i][0], pairs[i][1]);
+		return true;
+	}
+	return false;
+}
+
 /* Where the control connection is recorded; else nobody knows of it. */
 static bool has_said_ready(const struct judge *judge)
 {
@@ -516,7 +543,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 		return true;
 	base |= counted_layers(judge);
 	tell_overtaken(judge);
-	if (arrived_at_peer(judge))
+	/* Then one of the two ends did not make of them what it should. */
+	if (arrived_at_peer(judge) || all_arrived(judge))
 		base |= L(DEVICE);
 	if (answers)
 		base &= ~L(REMOTE_APPLICATION);
