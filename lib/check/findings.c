@@ -50,7 +50,8 @@ const struct finding_kind finding_kinds[] = {
 	        "device that others have while something else works here, or of a port without a netdev beside one "
 	        "with" },
 	{ "gid-roce-v1-only", SEVERITY_WARNING, "the port has RoCE v1 GIDs only, which no router forwards", NULL },
-	{ "gid-same-on-ports", SEVERITY_WARNING, "two ports have the same GID, each of its own netdev", NULL },
+	{ "gid-same-on-ports", SEVERITY_WARNING,
+	        "two ports have the same GID, each of its own netdev: one address, or one MAC, twice", NULL },
 	{ "gid-same-subnet", SEVERITY_WARNING,
 	        "several ports have addresses of one subnet: replies may leave by another port", NULL },
 	{ "gid-stale", SEVERITY_WARNING, "no netdev has the address of a GID any more", NULL },

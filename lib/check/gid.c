@@ -127,6 +127,37 @@ static bool is_same_elsewhere(const struct host *host, const struct gid_entry *e
 	return strcmp(other->device, entry->device) || other->port.value != entry->port.value;
 }
 
+/* Netdevs of adapters that nothing joins to others: members of a bond have its MAC rightly. */
+static bool has_mac_of_its_own(const struct gid_entry *entry)
+{
+	const struct netdev *netdev = entry->link;
+	return netdev && netdev->pci && !netdev->master_ifindex.known && gid_matches_mac(entry->bytes, netdev);
+}
+
+/* Switches learn the MAC at either port. */
+static void check_same_mac(
+        struct host *host, const struct gid_document *document, uint32_t at, const struct gid_entry *entry)
+{
+	char subject[GID_SUBJECT_SIZE];
+	if (entry->scope != GID_SCOPE_LINK_LOCAL || !has_mac_of_its_own(entry) || !is_first_of_its_kind(entry))
+		return;
+	for (uint32_t i = at; i < document->entries.count; i++) {
+		const struct gid_entry *other = document->entries.items[i];
+		if (other->type != entry->type || memcmp(other->bytes, entry->bytes, sizeof(entry->bytes)) != 0 ||
+		        !has_mac_of_its_own(other) || other->link->pci == entry->link->pci)
+			continue;
+		gid_entry_subject(entry, subject);
+		struct finding *finding = check_add(&host->report, "gid-same-on-ports", subject,
+		        "%s/%" PRId64 " has the same GID at index %" PRId64 ": %s and %s have the same MAC %s",
+		        other->device, other->port.value, other->index.value, entry->link->name, other->link->name,
+		        entry->link->mac);
+		add_gid_evidence(&host->report, finding, entry);
+		report_advice(finding, "Give each adapter a MAC of its own: in one network, frames to it arrive at one "
+		                       "of the two.");
+		return;
+	}
+}
+
 static void check_same_on_ports(
         struct host *host, const struct gid_document *document, uint32_t at, const struct gid_entry *entry)
 {
@@ -178,6 +209,7 @@ void check_gid(struct host *host, const struct gid_document *document)
 			check_down(check.report, check.port.entries[i]);
 			check_taken(check.report, check.port.entries[i]);
 			check_same_on_ports(host, document, table->first + i + 1, check.port.entries[i]);
+			check_same_mac(host, document, table->first + i + 1, check.port.entries[i]);
 		}
 		check_gid_table(&check);
 	}
