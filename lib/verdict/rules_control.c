@@ -39,6 +39,12 @@ bool judge_control(struct judge *judge, enum outcome outcome)
 	const struct errno_explanation *known = explain_errno(step->step, error);
 	because(judge, "step %s of the control connection failed: %s (errno %" PRId64 ")%s%s", step->step,
 	        strerror((int)error), error, step->detail ? ", " : "", step->detail ? step->detail : "");
+	if (error == EINTR && judge->evidence->interrupted == FLAG_YES) {
+		summarize(judge, "interrupted at step %s of the control connection: nothing can be concluded",
+		        step->step);
+		next_step(judge, "run it again and let it come to its end");
+		return undetermined(judge, outcome, 0);
+	}
 	if (known && known->text.next)
 		advise_address(judge, known->text.next, peer_address(judge));
 	if (text_is(step->step, "connect") && error == ECONNREFUSED) {
