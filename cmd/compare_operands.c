@@ -148,7 +148,8 @@ static json_object *ask(struct loading *loading, const struct source *source, co
 	struct common_options common = { .from = snapshot, .color = COLOR_NEVER };
 	int status = run_command_in_process(&run, &common);
 	if (status < 0) {
-		error_set(loading->error, status, "%s: %s", snapshot, source->schema);
+		error_set(loading->error, status, "%s: its %s document, in %s", snapshot, source->command->name,
+		        loading->staging.path);
 		return NULL;
 	}
 	return parse(loading, output, snapshot);

@@ -17,6 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The process's status where its output could not be written: with the errno behind it, above all others. */
+enum { UNWRITTEN = 131 };
+
+__attribute__((noreturn)) static void leave_unwritten(const char *path, int error)
+{
+	complain("%s: %s", path, strerror(error));
+	_exit(UNWRITTEN + error);
+}
+
 /* Longer than a command gives its own worker (origin/worker.c) and a probe its set-up. */
 enum { USUAL_MS = 60000 };
 
@@ -56,8 +65,7 @@ static void redirect(const char *path, int descriptor)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd >= 0 && dup2(fd, descriptor) >= 0)
 		return;
-	complain("%s: %s", path, strerror(errno));
-	_exit(EXIT_NOTHING);
+	leave_unwritten(path, errno);
 }
 
 __attribute__((noreturn)) static void work(const struct command_run *run, const struct common_options *common)
@@ -76,10 +84,8 @@ __attribute__((noreturn)) static void work(const struct command_run *run, const 
 	redirect(run->output, STDOUT_FILENO);
 	optind = 0; /* GNU getopt: start anew */
 	int status = run->command->run(run->command, count, arguments, &own);
-	if (fflush(NULL) || ferror(stdout)) {
-		complain("%s: %s", run->output, strerror(errno));
-		status = EXIT_NOTHING;
-	}
+	if (fflush(NULL) || ferror(stdout))
+		leave_unwritten(run->output, errno);
 	_exit(status);
 }
 
@@ -123,5 +129,7 @@ int run_command_in_process(const struct command_run *run, const struct common_op
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -EIO;
+	if (!WIFEXITED(status))
+		return -EIO;
+	return WEXITSTATUS(status) > UNWRITTEN ? UNWRITTEN - WEXITSTATUS(status) : WEXITSTATUS(status);
 }

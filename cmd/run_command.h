@@ -17,7 +17,7 @@ struct command_run {
 
 /*
  * The exit status of the command, or a negative errno: -ETIMEDOUT when it was given up, -EINTR after a signal
- * (run_command_signals() has them noticed), -EIO when it died.
+ * (run_command_signals() has them noticed), -EIO when it died, and that of writing its output.
  */
 int run_command_in_process(const struct command_run *run, const struct common_options *common);
 

@@ -181,6 +181,14 @@ like "$errors" "cut.tar.xz: not a snapshot, or a damaged one" "is named"
 mkdir "$dir/tmp"
 TMPDIR=$dir/tmp "$RDMADIAG" compare "$dir/a" "$dir/b" "$dir/cut.tar.xz" >/dev/null 2>&1
 is "$(ls -A "$dir/tmp")" "" "nothing stays in TMPDIR"
+if unshare -m mount -t tmpfs tmpfs "$dir/tmp" 2>/dev/null; then
+	status_is 3 "a full TMPDIR" unshare -m sh -c 'mount -t tmpfs -o size=8k tmpfs "$1" && TMPDIR=$1 exec "$0" compare "$2" "$2"' \
+		"$RDMADIAG" "$dir/tmp" "$dir/a"
+	like "$errors" "/a: its topo document, in $dir/tmp/.*: No space left on device" "is told as such"
+else
+	skip "a full TMPDIR" "no mount namespace here"
+	skip "is told as such" "no mount namespace here"
+fi
 
 mkfifo "$dir/fifo"
 status_is 3 "a FIFO" timeout 10 "$RDMADIAG" compare "$dir/a.json" "$dir/fifo"
