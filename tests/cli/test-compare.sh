@@ -183,8 +183,8 @@ TMPDIR=$dir/tmp "$RDMADIAG" compare "$dir/a" "$dir/b" "$dir/cut.tar.xz" >/dev/nu
 is "$(ls -A "$dir/tmp")" "" "nothing stays in TMPDIR"
 if unshare -m mount -t tmpfs tmpfs "$dir/tmp" 2>/dev/null; then
 	status_is 3 "a full TMPDIR" unshare -m sh -c 'mount -t tmpfs -o size=4k tmpfs "$1" && TMPDIR=$1 "$0" compare "$2" "$2"' \
-		"$RDMADIAG" "$dir/tmp" "$dir/a"
-	like "$errors" "/a: its topo document, in $dir/tmp/.*: No space left on device" "is told as such"
+		"$RDMADIAG" "$dir/tmp" "$dir/full"
+	like "$errors" "/full: its topo document, in $dir/tmp/.*: No space left on device" "is told as such"
 else
 	skip "a full TMPDIR" "no mount namespace here"
 	skip "is told as such" "no mount namespace here"
