@@ -214,22 +214,28 @@ static bool nothing_known(struct judge *judge)
 	bool posted = judge->posted || (evidence->operations_posted.known && evidence->operations_posted.value > 0);
 	enum outcome outcome = failures ? OUTCOME_FAILED : posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN;
 	bool interrupted = evidence->interrupted == FLAG_YES;
+	bool target = evidence->local.role == ROLE_TARGET;
 	bool alone = judge->request->mode == MODE_LISTENER && !evidence->control.count;
 	summarize(judge, "%s",
 	        failures               ? "an operation failed, and the record does not say how"
 	        : posted               ? "the record does not say how the operations ended"
 	        : interrupted && alone ? "interrupted before a peer came"
 	        : interrupted          ? "interrupted before anything was posted"
+	        : target               ? "the peer did not say whether it posted anything, nor how that ended"
 	                               : "nothing was posted, and the record does not say why");
-	because(judge, "the record holds no request with an end, and no step that failed");
+	because(judge, "%s",
+	        target && !interrupted ? "the peer's account of its operations is not in the record, and no step failed"
+	                               : "the record holds no request with an end, and no step that failed");
 	tell_events(judge);
 	if (!posted && own_event(judge, SIDE_LOCAL, "DEVICE_FATAL")) {
 		summarize(judge, "the adapter stopped working or was removed before anything was posted");
 		next_step(judge, "read the kernel log for health, AER or hot-plug messages of the adapter");
 		return undetermined(judge, outcome, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
 	}
-	next_step(judge, interrupted ? "run it again and let it come to its end"
-	                             : "run the probe again and keep the whole document (-j)");
+	next_step(judge, "%s",
+	        interrupted ? "run it again and let it come to its end"
+	        : target    ? "read the peer's own document (-j): it has its operations, if there were any"
+	                    : "run the probe again and keep the whole document (-j)");
 	return undetermined(judge, outcome, 0);
 }
 
