@@ -89,9 +89,28 @@ __attribute__((noreturn)) static void work(const struct command_run *run, const 
 	_exit(status);
 }
 
-/* 0 when the process has ended. */
-static int wait_for(int pidfd, int64_t deadline)
+/* Without descriptors of processes (Linux 5.3, valgrind) it is looked at now and then. */
+static int wait_without_pidfd(pid_t pid, int64_t deadline)
 {
+	for (;;) {
+		siginfo_t info = { 0 };
+		if (interrupted)
+			return -EINTR;
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT))
+			return -errno;
+		if (info.si_pid == pid)
+			return 0;
+		if (clock_ms() >= deadline)
+			return -ETIMEDOUT;
+		poll(NULL, 0, 5);
+	}
+}
+
+/* 0 when the process has ended. */
+static int wait_for(pid_t pid, int pidfd, int64_t deadline)
+{
+	if (pidfd < 0)
+		return wait_without_pidfd(pid, deadline);
 	for (;;) {
 		int64_t left = deadline - clock_ms();
 		struct pollfd ready = { .fd = pidfd, .events = POLLIN };
@@ -117,9 +136,9 @@ int run_command_in_process(const struct command_run *run, const struct common_op
 	if (!pid)
 		work(run, common);
 	autoclose int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int status = 0, result = pidfd < 0 ? -errno : wait_for(pidfd, deadline - run->grace_ms);
+	int status = 0, result = wait_for(pid, pidfd, deadline - run->grace_ms);
 	if (result == -ETIMEDOUT && run->grace_ms && !kill(pid, SIGINT))
-		result = wait_for(pidfd, deadline);
+		result = wait_for(pid, pidfd, deadline);
 	if (result) {
 		kill(pid, SIGKILL);
 		/* One in uninterruptible sleep is not waited for. */
