@@ -114,8 +114,9 @@ static int serve_one(
 	struct probe_run *run = arena ? run_new(arena, &arguments->settings, &arguments->survey) : NULL;
 	int result = run ? probe_serve(run, listener, fd) : -ENOMEM;
 	if (result) {
-		complain("a peer cannot be served: %s", strerror(-result));
-		return EXIT_NOTHING;
+		struct error error = { 0 };
+		error_set(&error, result, "a peer cannot be served");
+		return give_up(arguments, common, "fork", &error);
 	}
 	if (!run->greeted && !watcher_signal()) {
 		complain("%s", run->error.text);

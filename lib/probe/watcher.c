@@ -69,6 +69,17 @@ static void stop_child(int signal)
 	(void)signal; /* it interrupts system calls; what to do is in run->stop */
 }
 
+/* What ended the job before it could say so: there was no memory for its first step. */
+static void note_unsaid(struct probe_run *run, int result)
+{
+	struct error error = { 0 };
+	if (result != -ENOMEM || run->error.code)
+		return;
+	resource_end(run, resource_begin(run, SIDE_LOCAL, "calloc"), result);
+	error_set(&error, result, "the probe cannot start");
+	run_failed(run, result, &error);
+}
+
 /* SIGUSR1 is blocked at first: the parent may send it before there is a handler. */
 _Noreturn static void child_main(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd, pid_t parent)
 {
@@ -82,7 +93,7 @@ _Noreturn static void child_main(struct probe_run *run, int (*job)(struct probe_
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent)
-		job(run, fd);
+		note_unsaid(run, job(run, fd));
 	__atomic_store_n(&run->finished, 1, __ATOMIC_RELEASE);
 	_exit(0);
 }
