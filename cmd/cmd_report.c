@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { OPTION_STDOUT = 256, OPTION_REDACT, OPTION_PROBE, OPTION_CUDA };
@@ -107,9 +108,12 @@ static int redact(struct making *making)
 	making->pseudonyms = pseudonyms_new();
 	if (!making->pseudonyms)
 		return error_set(error, -ENOMEM, "redacting");
+	struct utsname here;
 	const char *hostname = making->host->facts.hostname;
 	int result = redact_collect(making->pseudonyms, making->raw, error);
-	/* The report names the host by itself, also where the snapshot does not. */
+	/* The report and its probes name the host by themselves, also where the snapshot does not. */
+	if (!hostname && !making->common->from && !uname(&here))
+		hostname = here.nodename;
 	if (!result && hostname && (result = redact_note_host(making->pseudonyms, hostname)))
 		error_set(error, result, "noting the host's name");
 	if (!result)
