@@ -16,7 +16,7 @@ static const struct word_explanation layer_table[] = {
 	{ "configuration", { "What somebody set on the hosts or switches: GIDs, MTUs, keys, rights, filters, addresses "
 	                     "and routes. Settings of both ends, GID tables and packet filters speak of it.",
 	                           0, "Look at gid --explain, topo and check on both hosts.",
-	                           PROBE "; lib/verdict/rules_setup.c and rules_loss.c" } },
+	                           PROBE "; lib/verdict/rules_setup.c and rules_filter.c" } },
 	{ "application", { "The program that posts and polls on this host: in a probe, rdmadiag itself or what a drill "
 	                   "has it do. Completions that lie in the completion queue while nobody takes them speak of "
 	                   "it, and errors of work requests.",
@@ -48,7 +48,7 @@ static const struct word_explanation layer_table[] = {
 	                     0,
 	                     "Compare counters of both ends before and after a probe, and the drop and pause counters "
 	                     "of the switches.",
-	                     PROBE "; lib/verdict/rules_loss.c" } },
+	                     PROBE "; lib/verdict/rules_wire.c" } },
 	{ "remote-device",
 	        { "The adapter of the peer, its firmware and its port. Its port state, a request that it took and "
 	          "could not finish (status 11), the state of its queue pair and its counters speak of it.",

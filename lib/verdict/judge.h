@@ -285,8 +285,18 @@ bool judge_member(struct judge *judge); /* one that failed, while the requests t
 bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
 /* netem that damages, reorders or duplicates packets. */
 bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base);
-/* rules_loss.c: what of filters and queueing disciplines is known, and what would decide. */
+/* rules_filter.c: what of filters and queueing disciplines is known, and what would decide. */
 void tell_filters(struct judge *judge);
+/* rules_wire.c: what one end counted and the other did not. */
+bool judge_wire(struct judge *judge, enum outcome outcome);     /* on the way there */
+bool judge_way_back(struct judge *judge, enum outcome outcome); /* on the way back */
+bool judge_not_left(struct judge *judge, enum outcome outcome); /* nothing left this port */
+bool arrived_at_peer(struct judge *judge);
+bool all_arrived(struct judge *judge); /* there and back */
+void tell_overtaken(struct judge *judge);
+layer_set counted_layers(const struct judge *judge); /* of which counters of losses speak */
+/* rules_loss.c */
+void advise_neighbours(struct judge *judge);
 /* An address that packets go by went away meanwhile; told, or judged. */
 bool tell_lost_gid(struct judge *judge, int side);
 bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base);
@@ -308,9 +318,10 @@ void tell_slowest(struct judge *judge);
 bool all_succeeded(const struct judge *judge);
 const struct async_event *error_event(const struct judge *judge, int side); /* of that side; NULL: none */
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
-        layer_set base);                                               /* rules_loss.c */
-bool judge_refused_packets(struct judge *judge, enum outcome outcome); /* rules_loss.c: by the stack below soft RoCE */
-bool judge_port_down(struct judge *judge, enum outcome outcome);       /* rules_port.c */
+        layer_set base); /* rules_loss.c */
+bool judge_refused_packets(
+        struct judge *judge, enum outcome outcome);              /* rules_filter.c: by the stack below soft RoCE */
+bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
 bool is_admin_down(const struct endpoint_facts *end);
 bool judge_control(struct judge *judge, enum outcome outcome); /* rules_control.c */
 /* rules_device.c: what the device's own counters say of the request that is pending. */
