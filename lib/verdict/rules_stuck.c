@@ -74,6 +74,22 @@ static bool judge_stopped(struct judge *judge)
 	        judge, judge->posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN, L(APPLICATION) | L(CONFIGURATION));
 }
 
+/* rxe sends from within the call that posts, and tries again there while the host's network stack refuses its packets.
+ */
+static layer_set layers_of_sending(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	bool posts = text_has(judge->evidence->stuck->step, "post_send") ||
+	             text_has(judge->evidence->stuck->step, "wr_complete");
+	if (!posts || !is_software(local) || (local->filter && !*local->filter))
+		return 0;
+	because(judge, "soft RoCE may send from within this call, and goes on as long as the host refuses its packets");
+	tell_filters(judge);
+	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
+	                 "ruleset, tc -s qdisc)");
+	return L(CONFIGURATION);
+}
+
 bool rule_stuck(struct judge *judge)
 {
 	const struct stuck_step *stuck = judge->evidence->stuck;
@@ -117,7 +133,8 @@ bool rule_stuck(struct judge *judge)
 		because(judge, "it sleeps in %s", stuck->wait_channel);
 	if (runs) {
 		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
-		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM));
+		return undetermined(
+		        judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | layers_of_sending(judge));
 	}
 	if (sleeps_in_user_space(stuck)) {
 		because(judge, "that is a lock of the program or of its libraries, and no work of the kernel");
