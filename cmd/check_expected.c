@@ -5,17 +5,14 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 const struct port *check_port_called(const struct host *host, const char *subject)
 {
 	list_each(device, &host->devices)
 		for (uint32_t i = 0; i < device->ports.count; i++) {
-			char name[64];
-			snprintf(name, sizeof(name), "%s/%" PRId64, device->name, device->ports.items[i]->number.value);
-			if (!strcmp(name, subject))
+			char label[PORT_LABEL_SIZE];
+			if (!strcmp(port_label(device->name, device->ports.items[i]->number, label), subject))
 				return device->ports.items[i];
 		}
 	return NULL;

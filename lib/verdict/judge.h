@@ -287,6 +287,7 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
 bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base);
 /* rules_filter.c: what of filters and queueing disciplines is known, and what would decide. */
 void tell_filters(struct judge *judge);
+void advise_output(struct judge *judge); /* where the host's own network stack may refuse packets */
 /* rules_wire.c: what one end counted and the other did not. */
 bool judge_wire(struct judge *judge, enum outcome outcome);     /* on the way there */
 bool judge_way_back(struct judge *judge, enum outcome outcome); /* on the way back */
@@ -323,6 +324,7 @@ bool judge_refused_packets(
         struct judge *judge, enum outcome outcome);              /* rules_filter.c: by the stack below soft RoCE */
 bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
 bool is_admin_down(const struct endpoint_facts *end);
+void advise_link(struct judge *judge);                         /* of a port that is or was down */
 bool judge_control(struct judge *judge, enum outcome outcome); /* rules_control.c */
 /* rules_device.c: what the device's own counters say of the request that is pending. */
 bool judge_device(struct judge *judge);

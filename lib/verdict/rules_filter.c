@@ -101,6 +101,13 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
+void advise_output(struct judge *judge)
+{
+	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
+	                 "ruleset, tc -s "
+	                 "qdisc)");
+}
+
 /*
  * rxe hands packets to the host's network stack. Where that refuses them, it tries for ever (seen with Linux 6.1), or
  * puts the queue pair into error, and all its requests are flushed (seen with Linux 6.12).
@@ -116,9 +123,7 @@ bool judge_refused_packets(struct judge *judge, enum outcome outcome)
 	        "packets were refused %" PRId64 " time%s by this host's own network stack: they did not leave the host",
 	        refused.value, plural(refused.value));
 	summarize(judge, "this host's network stack does not take the packets");
-	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
-	                 "ruleset, tc -s "
-	                 "qdisc)");
+	advise_output(judge);
 	if (local->filter && *local->filter)
 		because(judge, "this host has packet filters or queueing disciplines that may drop: %s", local->filter);
 	const struct counter_change *hit = filter_hit(judge, SIDE_LOCAL);

@@ -298,7 +298,7 @@ static bool tell_flap(struct loss *loss)
 	if (!here && !own_event(judge, SIDE_REMOTE, "PORT_ERR"))
 		return false;
 	summarize(judge, "no acknowledgement came, and %s port went down meanwhile", here ? "the local" : "the peer's");
-	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+	advise_link(judge);
 	loss->base |= L(NETWORK) | L(CONFIGURATION) | (here ? L(DEVICE) : L(REMOTE_DEVICE));
 	return true;
 }

@@ -10,6 +10,11 @@ bool is_admin_down(const struct endpoint_facts *end)
 	return text_is(end->link_layer, "Ethernet") && end->netdev_up == FLAG_NO && is_port_down(end);
 }
 
+void advise_link(struct judge *judge)
+{
+	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+}
+
 static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 {
 	const struct endpoint_facts *end = endpoint(judge, side);
@@ -34,7 +39,7 @@ static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 	}
 	if (end->netdev_up != FLAG_YES)
 		not_observed(judge, "whether an administrator took %s port down", whose);
-	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+	advise_link(judge);
 	layer_set device = side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
 	return undetermined_link(judge, outcome, L(CONFIGURATION) | device);
 }

@@ -162,7 +162,7 @@ static bool judge_fatal(struct judge *judge)
 	if (!here && (payload_is_right(judge->pending) || !own_event(judge, SIDE_REMOTE, "PORT_ERR")))
 		return false;
 	summarize(judge, "%s port went down while the request was outstanding", here ? "the local" : "the peer's");
-	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
+	advise_link(judge);
 	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | (here ? L(DEVICE) : L(REMOTE_DEVICE)));
 }
 

@@ -85,8 +85,7 @@ static layer_set layers_of_sending(struct judge *judge)
 		return 0;
 	because(judge, "soft RoCE may send from within this call, and goes on as long as the host refuses its packets");
 	tell_filters(judge);
-	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
-	                 "ruleset, tc -s qdisc)");
+	advise_output(judge);
 	return L(CONFIGURATION);
 }
 
