@@ -133,13 +133,14 @@ run-asan:
 	$(Q)RDMADIAG_SANITIZED=1 $(RUN_TESTS) $(UNIT_PROGRAMS) $(CLI_TESTS) $(MACHINE_TESTS)
 
 # The same with the thread sanitizer. It knows the usual places of memory only, so they are not chosen by chance. A worker
-# that has nothing to show leaves while libibverbs may still be listing devices: that thread is no leak.
+# that has nothing to show leaves while libibverbs may still be listing devices: that thread is no leak. The software
+# device lives in programs without the sanitizer too, so these flags are not for it.
 .PHONY: tsan run-tsan
 tsan: setup-check
 	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer' all unit-programs
 	$(Q)setarch -R $(MAKE) --no-print-directory O=$(O)/tsan CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer' run-tsan
 run-tsan:
-	$(Q)RDMADIAG_SANITIZED=1 TSAN_OPTIONS=halt_on_error=1:exitcode=66:die_after_fork=0:report_thread_leaks=0:suppressions=$(abspath $(SRC))/tests/tsan.supp \
+	$(Q)env -u CFLAGS -u MAKEFLAGS RDMADIAG_SANITIZED=1 TSAN_OPTIONS=halt_on_error=1:exitcode=66:die_after_fork=0:report_thread_leaks=0:suppressions=$(abspath $(SRC))/tests/tsan.supp \
 		$(RUN_TESTS) $(call SHORT,$(UNIT_PROGRAMS) $(MLX5_TESTS) $(CLI_TESTS) $(MACHINE_TESTS))
 
 # Unit tests, short ones of the command line, some described machines and probes on the software mlx5 device.
