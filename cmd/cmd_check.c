@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* check: all findings of the node in one list, worst first. */
-#include "check_expected.h"
-#include "check_probe.h"
+#include "check_look.h"
 #include "cmd.h"
 
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "check/agreement.h"
-#include "check/gid.h"
-#include "check/gpudirect.h"
-#include "check/select.h"
-#include "check/topo.h"
-#include "gid/elsewhere.h"
-#include "gid/judge.h"
-#include "gid/read.h"
-#include "gid/settings.h"
 #include "json/json.h"
 #include "render/monitor.h"
 #include "render/report_text.h"
 #include "run_command.h"
 #include "redacted.h"
-#include "source/collect.h"
-#include "source/verbs.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	OPTION_NAGIOS = 256,
@@ -57,147 +43,6 @@ static const struct option_help options[] = {
 	{ 0 },
 };
 
-struct check_request {
-	struct finding_filter filter;
-	bool nagios, probe;
-	const char *prom;
-	double interval; /* seconds, 0: none */
-	struct wanted_ports wanted;
-};
-
-/* What is read besides the host, in its arena. */
-struct look {
-	struct gid_document gids;
-	struct gid_settings settings;
-	struct counter_readings counters;
-	bool watched; /* counters are wanted */
-};
-
-/* What consumers of GIDs are told here, or were where the snapshot was made; most snapshots do not say. */
-static void read_settings(struct origin *origin, struct host *host, struct gid_settings *settings)
-{
-	struct error error = { 0 };
-	*settings = (struct gid_settings){ 0 };
-	int result = origin_settings(origin, host->arena, settings, &error);
-	if (result && result != -ENOENT)
-		report_missing(&host->report, "settings", "host", result, "%s", error.text);
-}
-
-/* In the worker, anew after each restart. */
-static int read_more(struct origin *origin, struct host *host, void *data)
-{
-	struct look *look = data;
-	look->gids = (struct gid_document){ 0 };
-	look->counters = (struct counter_readings){ 0 };
-	read_settings(origin, host, &look->settings);
-	int result = look->watched ? counters_read(origin, host, &look->counters) : 0;
-	return result ? result : gid_read(origin, host, &(struct gid_read_options){ 0 }, &look->gids);
-}
-
-/* 0 or a negative errno, as collect_host(); `look` is valid unless it is NULL. */
-static int look_at(struct origin *origin, struct host *host, bool watched, struct look **look, struct error *error)
-{
-	*look = arena_new_object(host->arena, struct look);
-	if (!*look)
-		return error_set(error, -ENOMEM, "this host");
-	(*look)->watched = watched;
-	struct collect_options wanted = {
-		.verbs = VERBS_PORTS,
-		.cross_check = true,
-		.neighbours = true,
-		.health = true,
-		.more = read_more,
-		.data = *look,
-	};
-	return collect_host(origin, host, &wanted, error);
-}
-
-/* The first look of two, and the time until the second. */
-static int wait_interval(
-        struct origin *origin, struct host *host, double seconds, struct look **look, struct error *error)
-{
-	int result = look_at(origin, host, true, look, error);
-	struct timespec time = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
-	return result || !nanosleep(&time, NULL) ? result : -errno;
-}
-
-static int judge_settings(struct host *host, struct look *look)
-{
-	struct gid_environment environment;
-	int result = gid_settings_environment(host->arena, &look->settings, &environment);
-	result = result ? result : gid_explain(host, &environment, &look->gids);
-	if (result)
-		return result;
-	check_gid_settings(host, &look->gids);
-	check_gid_defaults(host, &look->gids);
-	return 0;
-}
-
-static int judge(struct host *host, struct look *look)
-{
-	int judged = gid_judge(host, &look->gids);
-	if (!judged)
-		gid_elsewhere_join(host, &look->gids);
-	check_topo(host, &host->report);
-	check_agreement(host, &host->report);
-	check_gpudirect(host, &host->report);
-	if (!judged) {
-		check_gid(host, &look->gids);
-		judged = judge_settings(host, look);
-	}
-	return judged;
-}
-
-/* What was looked at beyond the state of this moment. */
-struct watched {
-	uint32_t counters;
-	struct ports_probed probed;
-	uint32_t left_out; /* findings that the options keep out of the list */
-};
-
-/* Counters of ports that are not looked at are not told of either. */
-static uint32_t count_watched(const struct host *host, const struct counter_readings *readings)
-{
-	uint32_t count = 0;
-	list_each(reading, &readings->items)
-		count += check_port_called(host, reading->subject) != NULL;
-	return count;
-}
-
-static int collect(struct check_request *request, const struct common_options *common, struct origin *origin,
-        struct host *host, struct watched *seen, struct error *error)
-{
-	struct look *first = NULL, *look = NULL;
-	bool watched = request->interval > 0;
-	autocall(host_freep) struct host *before = watched ? host_new() : NULL;
-	if (watched && !before)
-		return error_set(error, -ENOMEM, "this host");
-	int result = watched ? wait_interval(origin, before, request->interval, &first, error) : 0;
-	if (result && result != -EINTR)
-		return result;
-	result = look_at(origin, host, watched, &look, error);
-	if (result && result != -EINTR)
-		return result;
-	int judged = judge(host, look);
-	if (first && !judged)
-		check_rising(before, &first->counters, host, &look->counters, request->interval, &host->report);
-	/* Before that all of the host: a bond or an equal adapter beside it tells what is wrong with a device. */
-	if (!judged && !result)
-		judged = check_expected(&request->filter, host, error);
-	if (!judged)
-		judged = collect_select(host, &request->wanted, error);
-	seen->counters = count_watched(host, &look->counters);
-	if (request->probe && !result && !judged)
-		result = check_probe_ports(host, &seen->probed, error);
-	if (common->probes || common->from)
-		check_recorded_probes(
-		        host, origin, common->probes, common->probes ? "REPORT" : common->from, &seen->probed);
-	if (!judged)
-		judged = collect_select(host, &request->wanted, error);
-	report_exhaustion(&host->report);
-	return result ? result : judged;
-}
-
 /* A node of whose ports nothing is known is not a healthy one. */
 static int check_seen(const struct host *host, struct error *error)
 {
@@ -211,7 +56,7 @@ static int check_seen(const struct host *host, struct error *error)
 }
 
 /* That nothing was found says little where nothing was there to be watched. */
-static void print_watched(const struct check_request *request, const struct watched *seen)
+static void print_watched(const struct check_request *request, const struct check_watched *seen)
 {
 	uint32_t counters = seen->counters;
 	const struct ports_probed *probed = &seen->probed;
@@ -272,7 +117,7 @@ static int nothing(const struct check_request *request, const struct common_opti
 }
 
 static int print(const struct check_request *request, const struct common_options *common, struct host *host,
-        const struct watched *seen)
+        const struct check_watched *seen)
 {
 	if (request->nagios)
 		return (int)monitor_print(stdout, host, &host->report, seen->left_out);
@@ -311,8 +156,8 @@ static int check(struct check_request *request, const struct common_options *com
 	autocall(origin_closep) struct origin *origin =
 	        common->from ? origin_snapshot(common->from, &error) : origin_live();
 	autocall(host_freep) struct host *host = origin ? host_new() : NULL;
-	struct watched seen = { 0 };
-	int result = host         ? collect(request, common, origin, host, &seen, &error)
+	struct check_watched seen = { 0 };
+	int result = host         ? check_collect(request, common, origin, host, &seen, &error)
 	             : error.code ? error.code
 	                          : error_set(&error, -ENOMEM, "host");
 	if (!result)
