@@ -486,6 +486,8 @@ static const struct field evidence_fields[] = {
 	        "of a loopback on one port: other ports of this host that are active, of the same transport and may be "
 	        "opened (some of them)"),
 	FIELD(NUMBER, struct evidence, died_of_signal, "signal that ended the traced process, null: none"),
+	FIELD(NUMBER, struct evidence, left_with_status,
+	        "exit status of a traced process that left before it was done, null: it did not"),
 	FIELD(FLAG, struct evidence, interrupted, "ended by a signal"),
 	FIELD(NUMBER, struct evidence, ended_ns, "end of the run"),
 };

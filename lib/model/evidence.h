@@ -377,6 +377,7 @@ struct evidence {
 	enum flag same_port_loopback; /* the packets need not leave the adapter */
 	struct strings other_ports;   /* DEV/PORT of this host: active, of the same transport, may be opened; some */
 	struct num died_of_signal;    /* of the traced process; unknown: it did not die */
+	struct num left_with_status;  /* of the traced process, before it was done; unknown: it did not */
 	enum flag interrupted;        /* SIGINT or SIGTERM ended the run */
 	struct num ended_ns;
 	/* Not in the document: of a record that was read, the fields with a value that they cannot have, and why. */

@@ -210,8 +210,9 @@ static enum ending wait_for(struct supervisor *supervisor, pid_t pid, int pipe_e
 	}
 }
 
-/* After it, nothing is asked beside anything else: what was answered is answered again, and one call is to blame. */
-static int note_loss(struct supervisor *supervisor, size_t lane, unsigned int waited_ms, int signal)
+/* `status` is what wait(2) told of the worker, 0 where it was given up. After it, nothing is asked beside anything
+ * else: what was answered is answered again, and one call is to blame. */
+static int note_loss(struct supervisor *supervisor, size_t lane, unsigned int waited_ms, int status)
 {
 	supervisor->lanes = 1;
 	struct worker_loss *loss = list_add(supervisor->job->arena, &supervisor->result->losses);
@@ -223,7 +224,8 @@ static int note_loss(struct supervisor *supervisor, size_t lane, unsigned int wa
 		return -ENOMEM;
 	loss->watch = supervisor->shared->lanes[lane];
 	loss->waited_ms = waited_ms;
-	loss->signal = signal;
+	loss->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	loss->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	struct watch_skip *skip = &skips[supervisor->skip_count++];
 	*skip = (struct watch_skip){ .kind = loss->watch.kind };
 	memcpy(skip->subject, loss->watch.subject, sizeof(skip->subject));
@@ -243,13 +245,15 @@ static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, b
 			*error = shared->error;
 		return shared->result;
 	}
-	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	see_calls(supervisor);
+	if (!supervisor->under_way && WIFSIGNALED(status))
+		return error_say(error, -ECHILD, "the collecting process died (signal %d)", WTERMSIG(status));
 	if (!supervisor->under_way)
-		return error_say(error, -ECHILD, "the collecting process ended by itself (signal %d)", signal);
+		return error_say(
+		        error, -ECHILD, "the collecting process left by itself (status %d)", WEXITSTATUS(status));
 	*again = true;
 	if (supervisor->under_way == 1)
-		return note_loss(supervisor, supervisor->late_lane, 0, signal);
+		return note_loss(supervisor, supervisor->late_lane, 0, status);
 	supervisor->lanes = 1; /* which of them it was shows when they are made one after the other */
 	return 0;
 }

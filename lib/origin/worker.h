@@ -25,11 +25,12 @@ struct worker_job {
 	unsigned int overall_ms; /* 0: the usual deadline of everything */
 };
 
-/* A call that was given up, or during which the worker died. */
+/* A call that was given up, or during which the worker ended. */
 struct worker_loss {
 	struct watch watch;
-	unsigned int waited_ms; /* 0: it died */
-	int signal;             /* that it died of; 0: it was given up */
+	unsigned int waited_ms; /* 0: it ended */
+	int signal;             /* that it died of; 0: it was given up, or a library called exit(3) */
+	int exit_status;        /* where it has no signal and was not given up */
 };
 
 struct worker_result {

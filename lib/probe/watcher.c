@@ -262,15 +262,30 @@ static void follow(struct child *child)
 	}
 }
 
-static void note_crash(const struct child *child)
+static void say_ended(struct probe_run *run, const char *how)
 {
-	if (!child->ended || child->run->finished || !WIFSIGNALED(child->status) || run_evidence(child->run)->stuck)
+	const char *name = run->step.name;
+	error_say(&run->error, -EIO, "the traced process %s %s%s", how, name ? "in " : "between two steps",
+	        name ? name : "");
+	report_missing(&run->report, "evidence", "host", 0, "%s", run->error.text);
+}
+
+/* Before its job was done: by a signal, or since a library called exit(3). */
+static void note_early_end(const struct child *child)
+{
+	struct probe_run *run = child->run;
+	char how[96];
+	if (!child->ended || run->finished || run_evidence(run)->stuck)
 		return;
-	const char *name = child->run->step.name;
-	error_say(&child->run->error, -EIO, "the traced process died of signal %d (%s) %s%s", WTERMSIG(child->status),
-	        strsignal(WTERMSIG(child->status)), name ? "in " : "between two steps", name ? name : "");
-	report_missing(&child->run->report, "evidence", "host", 0, "%s", child->run->error.text);
-	run_evidence(child->run)->died_of_signal = num(WTERMSIG(child->status));
+	if (WIFSIGNALED(child->status)) {
+		int number = WTERMSIG(child->status);
+		snprintf(how, sizeof(how), "died of signal %d (%s)", number, strsignal(number));
+		run_evidence(run)->died_of_signal = num(number);
+	} else {
+		snprintf(how, sizeof(how), "left by itself (status %d)", WEXITSTATUS(child->status));
+		run_evidence(run)->left_with_status = num(WEXITSTATUS(child->status));
+	}
+	say_ended(run, how);
 }
 
 int watcher_run(struct probe_run *run, int (*job)(struct probe_run *run, int fd), int fd)
@@ -289,7 +304,7 @@ int watcher_run(struct probe_run *run, int (*job)(struct probe_run *run, int fd)
 	struct child child = { .run = run, .pid = pid };
 	child.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	follow(&child);
-	note_crash(&child);
+	note_early_end(&child);
 	if (child.pidfd >= 0)
 		close(child.pidfd);
 	struct evidence *evidence = run_evidence(run);

@@ -14,9 +14,13 @@ void collect_report_losses(struct host *host, const struct worker_result *result
 			report_missing(&host->report, kind, loss->watch.subject, -ETIMEDOUT,
 			        "did not answer within %u ms: %s%s", loss->waited_ms,
 			        loss->watch.kind == WATCH_FILES ? "reading " : "", loss->watch.action);
-		else
+		else if (loss->signal)
 			report_missing(&host->report, kind, loss->watch.subject, 0,
 			        "the collecting process died (signal %d) in: %s", loss->signal, loss->watch.action);
+		else
+			report_missing(&host->report, kind, loss->watch.subject, 0,
+			        "the collecting process left by itself (status %d) in: %s", loss->exit_status,
+			        loss->watch.action);
 	}
 	if (result->overall_ms)
 		report_missing(&host->report, "everything after this", "host", -ETIMEDOUT,

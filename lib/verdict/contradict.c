@@ -237,7 +237,7 @@ static const char *wrong_count(const struct evidence *evidence)
 /* Who dies or is given up writes no more, and may have been between two counts. */
 static bool has_counts(const struct evidence *evidence)
 {
-	return evidence->local.role != ROLE_TARGET && !evidence->died_of_signal.known && !evidence->stuck;
+	return evidence->local.role != ROLE_TARGET && !ended_early(evidence);
 }
 
 void judge_contradictions(struct judge *judge)

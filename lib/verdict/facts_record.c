@@ -8,6 +8,11 @@
 #include <limits.h>
 #include <string.h>
 
+bool ended_early(const struct evidence *evidence)
+{
+	return evidence->stuck || evidence->died_of_signal.known || evidence->left_with_status.known;
+}
+
 bool reached(const struct judge *judge, int side, const char *state)
 {
 	list_each(transition, &judge->evidence->transitions)

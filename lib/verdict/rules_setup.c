@@ -309,7 +309,7 @@ bool rule_setup(struct judge *judge)
 		tell_events(judge);
 		return judge_failed_step(judge, OUTCOME_NOT_RUN);
 	}
-	if (judge->evidence->stuck || judge->evidence->died_of_signal.known)
+	if (ended_early(judge->evidence))
 		return false;
 	if (judge->control)
 		return judge_control(judge, OUTCOME_NOT_RUN);

@@ -160,6 +160,22 @@ bool rule_stuck(struct judge *judge)
 	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
 }
 
+static void tell_early_end(struct judge *judge, const char *how, int64_t number)
+{
+	because(judge, "the traced process %s %" PRId64 " before it was done", how, number);
+	if (judge->succeeded)
+		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
+	summarize(judge, "the traced process %s %" PRId64, how, number);
+}
+
+/* No kernel and nobody from outside makes a process call exit(3): code in it does, the program's or the provider's. */
+static bool judge_left(struct judge *judge, enum outcome outcome)
+{
+	tell_early_end(judge, "left by itself with status", judge->evidence->left_with_status.value);
+	next_step(judge, "look at what it printed before it left, and at the version of the provider");
+	return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
+}
+
 /*
  * What a dead process had still to do is unknown, and who killed it as well: its own code, the provider in it, the
  * kernel (memory), or a person.
@@ -167,16 +183,14 @@ bool rule_stuck(struct judge *judge)
 bool rule_died(struct judge *judge)
 {
 	struct num died = judge->evidence->died_of_signal;
+	enum outcome outcome = judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN;
 	if (!died.known)
-		return false;
-	because(judge, "the traced process died of signal %" PRId64 " before it was done", died.value);
-	if (judge->succeeded)
-		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
-	summarize(judge, "the traced process died of signal %" PRId64, died.value);
+		return judge->evidence->left_with_status.known && judge_left(judge, outcome);
+	tell_early_end(judge, "died of signal", died.value);
 	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
 	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION);
 	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
 	if (died.value == SIGBUS)
 		set |= L(DEVICE) | L(PLATFORM);
-	return undetermined(judge, judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN, set);
+	return undetermined(judge, outcome, set);
 }

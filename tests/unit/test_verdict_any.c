@@ -476,7 +476,8 @@ static bool is_miscounted(const struct probe_document *document)
 		succeeded += num_is(operation->wc_status, 0);
 		failed += operation->wc_status.known && operation->wc_status.value && operation->wc_status.value != 5;
 	}
-	bool watched = evidence->local.role != ROLE_TARGET && !evidence->stuck && !evidence->died_of_signal.known;
+	bool watched = evidence->local.role != ROLE_TARGET && !evidence->stuck && !evidence->died_of_signal.known &&
+	               !evidence->left_with_status.known;
 	return watched && (above(num(ended), evidence->operations_posted) ||
 	                          above(num(succeeded), evidence->operations_completed) ||
 	                          above(num(failed), evidence->operations_failed));

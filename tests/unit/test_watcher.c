@@ -97,6 +97,33 @@ static int die_at_exit(struct probe_run *run, int fd)
 	return 0;
 }
 
+/* A provider that calls exit(3). */
+static int leave(struct probe_run *run, int fd)
+{
+	(void)fd;
+	run_enter(run, "ibv_create_cq", 15000);
+	_exit(7);
+}
+
+static void test_leaving(void **state)
+{
+	(void)state;
+	static const struct survey survey;
+	static struct probe_settings settings;
+	settings_init(&settings);
+	struct arena *arena = arena_new(64 << 20);
+	struct probe_run *run = run_new(arena, &settings, &survey);
+	assert_non_null(run);
+	watcher_run(run, leave, -1);
+	const struct evidence *evidence = &run->document.evidence;
+	assert_true(evidence->left_with_status.known);
+	assert_int_equal(evidence->left_with_status.value, 7);
+	assert_false(evidence->died_of_signal.known);
+	assert_int_equal(run->report.not_collected.count, 1);
+	assert_string_equal(run->error.text, "the traced process left by itself (status 7) in ibv_create_cq");
+	arena_free(arena);
+}
+
 static void test_death(void **state)
 {
 	(void)state;
@@ -132,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_hangup),
 		cmocka_unit_test(test_hangup_ignored),
 		cmocka_unit_test(test_death),
+		cmocka_unit_test(test_leaving),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

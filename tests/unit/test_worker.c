@@ -74,6 +74,8 @@ static int list_verbs(struct origin *origin)
 		nap();
 	if (!strcmp(scene->list, "crashes"))
 		crash();
+	if (!strcmp(scene->list, "leaves"))
+		_exit(7);
 	if (!strcmp(scene->list, "blocks"))
 		block();
 	return strcmp(scene->list, "fails") ? 0 : -ENOSYS;
@@ -202,7 +204,8 @@ static void assert_lost(const struct worker_result *result, uint32_t index, cons
 	assert_string_equal(result->losses.items[index]->watch.subject, subject);
 	assert_int_equal(result->losses.items[index]->watch.kind, WATCH_VERBS);
 	assert_int_equal(result->losses.items[index]->signal, signal);
-	assert_int_equal(result->losses.items[index]->waited_ms == 0, signal != 0);
+	assert_int_equal(
+	        result->losses.items[index]->waited_ms == 0, signal || result->losses.items[index]->exit_status);
 }
 
 static void two_are_asked_at_a_time(void **state)
@@ -310,6 +313,15 @@ static void a_list_that_crashes_is_no_fault_of_what_is_read_meanwhile(void **sta
 	assert_not_listed(&result, SIGSEGV);
 }
 
+static void a_library_that_calls_exit_is_told_with_its_status(void **state)
+{
+	(void)state;
+	static const char *const devices[] = { "a", "b", NULL };
+	struct worker_result result = play("leaves", devices, 0);
+	assert_not_listed(&result, 0);
+	assert_int_equal(result.losses.items[0]->exit_status, 7);
+}
+
 static void a_list_that_fails_is_told_of_each_device(void **state)
 {
 	(void)state;
@@ -331,6 +343,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_that_block_are_both_named, begin, end),
 		cmocka_unit_test_setup_teardown(a_list_that_blocks_is_no_fault_of_a_device, begin, end),
 		cmocka_unit_test_setup_teardown(a_list_that_crashes_is_no_fault_of_what_is_read_meanwhile, begin, end),
+		cmocka_unit_test_setup_teardown(a_library_that_calls_exit_is_told_with_its_status, begin, end),
 		cmocka_unit_test_setup_teardown(a_list_that_fails_is_told_of_each_device, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
