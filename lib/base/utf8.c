@@ -53,6 +53,13 @@ char *utf8_clean(const char *text)
 	return clean;
 }
 
+/* What changes the order of the characters behind it: U+202A to U+202E, U+2066 to U+2069. */
+static bool is_reordering(const unsigned char *at)
+{
+	return at[0] == 0xe2 &&
+	       ((at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) || (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+}
+
 char *text_for_terminal(const char *text)
 {
 	char *clean = utf8_clean(text);
@@ -61,6 +68,8 @@ char *text_for_terminal(const char *text)
 			*at = '?';
 		if (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) /* C1: U+0080 to U+009F */
 			at[0] = at[1] = '?';
+		if (is_reordering(at))
+			at[0] = at[1] = at[2] = '?';
 	}
 	return clean;
 }

@@ -24,6 +24,8 @@ __attribute__((format(printf, 2, 3))) void say(const struct out *out, const char
  * belong into a locale that has none.
  */
 void say_text(const struct out *out, const char *text);
+/* The same in a column, with blanks up to `width` bytes. */
+void say_padded(const struct out *out, int width, const char *text);
 void say_styled(const struct out *out, enum style style, const char *text);
 void say_num(const struct out *out, struct num number);
 /* "unknown" where the value has no name. */

@@ -25,7 +25,15 @@ static const char *stage_name(const char *stage)
 	for (size_t i = 0; stage && i < ARRAY_SIZE(names); i++)
 		if (!strcmp(stage, names[i][0]))
 			return names[i][1];
-	return stage ? stage : "-";
+	return stage;
+}
+
+static void say_count(const struct out *out, int width, struct num count)
+{
+	if (count.known)
+		say(out, "%*" PRId64, width, count.value);
+	else
+		say(out, "%*s", width, "-");
 }
 
 static void say_statistics(const struct out *out)
@@ -41,10 +49,12 @@ static void say_statistics(const struct out *out)
 		bool enough = statistic->samples.value >= P99_SAMPLES;
 		const struct num times[] = { statistic->min_ns, statistic->median_ns,
 			enough ? statistic->p99_ns : (struct num){ 0 }, statistic->max_ns };
-		if (!strcmp(statistic->stage, "span"))
+		if (statistic->stage && !strcmp(statistic->stage, "span"))
 			continue;
-		say(out, "  %-10s %10" PRId64 " %8" PRId64, stage_name(statistic->stage), statistic->bytes.value,
-		        statistic->samples.value);
+		say(out, "  ");
+		say_padded(out, 11, stage_name(statistic->stage));
+		say_count(out, 10, statistic->bytes);
+		say_count(out, 9, statistic->samples);
 		for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 			say(out, " %10s", times[i].known ? format_duration(times[i].value, text[i]) : "-");
 		say(out, "\n");
@@ -54,7 +64,8 @@ static void say_statistics(const struct out *out)
 static void say_bar(const struct out *out, int64_t part, int64_t whole)
 {
 	enum { WIDTH = 48 };
-	int64_t length = whole > 0 && part > 0 ? (part < whole ? part : whole) * WIDTH / whole : 0;
+	int64_t shown = part < whole ? part : whole; /* of a foreign record: may be too large to multiply */
+	int64_t length = shown > 0 ? (int64_t)((double)shown * WIDTH / (double)whole) : 0;
 	if (part > 0 && !length)
 		length = 1;
 	for (int64_t i = 0; i < length; i++)
@@ -67,10 +78,13 @@ static void say_histogram(const struct out *out, const struct histogram *histogr
 	int64_t most = 0;
 	list_each(bucket, &histogram->buckets)
 		most = bucket->requests.value > most ? bucket->requests.value : most;
-	say(out, "\nFrom post to completion taken, %" PRId64 " byte%s: requests that took at least\n",
-	        histogram->bytes.value, plural(histogram->bytes.value));
+	say(out, "\nFrom post to completion taken, ");
+	say_num(out, histogram->bytes);
+	say(out, " byte%s: requests that took at least\n", plural(histogram->bytes.value));
 	list_each(bucket, &histogram->buckets) {
-		say(out, "  %10s %8" PRId64 " ", format_duration(bucket->from_ns.value, from), bucket->requests.value);
+		say(out, "  %10s", bucket->from_ns.known ? format_duration(bucket->from_ns.value, from) : "-");
+		say_count(out, 9, bucket->requests);
+		say(out, " ");
 		say_bar(out, bucket->requests.value, most);
 		say(out, "\n");
 	}
@@ -233,12 +247,14 @@ static void say_contrast(const struct out *out)
 
 static void say_comparison(const struct out *out, const struct placement_comparison *comparison)
 {
-	const char *metric = comparison->metric ? comparison->metric : "?", *way = comparison->registration;
-	say(out, "  %-10s ", metric);
+	say(out, "  ");
+	say_padded(out, 11, comparison->metric);
 	say_num(out, comparison->bytes);
 	say(out, " bytes, node ");
 	say_num(out, comparison->node);
-	say(out, " %s against node ", way ? way : "?");
+	say(out, " ");
+	say_text(out, comparison->registration);
+	say(out, " against node ");
 	say_num(out, comparison->base_node);
 	if (comparison->differs == FLAG_UNKNOWN) {
 		say(out, ": not measured\n");

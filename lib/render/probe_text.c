@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/utf8.h"
 #include "render/locale.h"
 #include "render/probe_say.h"
 #include "verdict/explain.h"
@@ -54,11 +55,16 @@ void say(const struct out *out, const char *format, ...)
 
 void say_text(const struct out *out, const char *text)
 {
-	for (const char *c = text ? text : "-"; *c; c++) {
-		unsigned char byte = (unsigned char)*c;
-		bool bad = byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !out->options->unicode);
-		fputc(bad ? '?' : byte, out->stream);
-	}
+	autofree char *clean = text_for_terminal(text ? text : "-");
+	for (const char *c = clean ? clean : "?"; *c; c++)
+		fputc((unsigned char)*c >= 0x80 && !out->options->unicode ? '?' : *c, out->stream);
+}
+
+void say_padded(const struct out *out, int width, const char *text)
+{
+	int length = text ? (int)strnlen(text, (size_t)width) : 1;
+	say_text(out, text);
+	say(out, "%*s", width - length, "");
 }
 
 void say_styled(const struct out *out, enum style style, const char *text)

@@ -77,16 +77,22 @@ static void add_names(const struct trace *trace)
 
 /* ---- steps ---- */
 
+/* 0 where the difference is none: times of a foreign record may be anything. */
+static int64_t minus(int64_t a, int64_t b)
+{
+	int64_t result;
+	return __builtin_sub_overflow(a, b, &result) ? 0 : result;
+}
+
 static void add_step(const struct trace *trace, const char *name, int side, int row, struct num start,
         struct num duration, struct num error, const char *detail)
 {
 	if (!start.known)
 		return;
-	int64_t end = duration.known                    ? start.value + duration.value
-	              : trace->evidence->ended_ns.known ? trace->evidence->ended_ns.value
-	                                                : start.value;
+	const struct num ended = trace->evidence->ended_ns;
+	int64_t took = duration.known ? duration.value : ended.known ? minus(ended.value, start.value) : 0;
 	json_object *event = add_event(trace, "X", name, side, row, start.value), *args = json_object_new_object();
-	set_time(event, "dur", end > start.value ? end - start.value : 0);
+	set_time(event, "dur", took > 0 ? took : 0);
 	if (error.known)
 		set_number(args, "errno", error.value);
 	if (detail)
@@ -176,7 +182,8 @@ static void add_request(const struct trace *trace, const struct operation *opera
 	add_edge(trace, "e", name, id, end.value);
 	if (operation->remote_landed_ns.known && trace->offset_ns.known) {
 		snprintf(name, sizeof(name), "landed %" PRId64, id);
-		add_instant(trace, name, SIDE_REMOTE, num(operation->remote_landed_ns.value - trace->offset_ns.value));
+		add_instant(trace, name, SIDE_REMOTE,
+		        num(minus(operation->remote_landed_ns.value, trace->offset_ns.value)));
 	}
 }
 

@@ -95,7 +95,7 @@ const char *mtu_conflict(const struct judge *judge)
 		        "the path MTU is %lld, and the active MTU of the %s port is %lld", (long long)path.value,
 		        num_is(local->active_mtu, active.value) ? "local" : "peer's", (long long)active.value);
 	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
-	if (frame.known && !is_infiniband(local) && path.value + HEADERS > frame.value)
+	if (frame.known && !is_infiniband(local) && difference(frame.value, path.value) < HEADERS)
 		return describe(judge, "the path MTU is too large",
 		        "the path MTU is %lld, and the MTU of the %s netdev is %lld", (long long)path.value,
 		        num_is(local->netdev_mtu, frame.value) ? "local" : "peer's", (long long)frame.value);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The probe's text: where a request stopped, the same text every time, and nothing that a peer could smuggle in. */
+#include "any_record.h"
 #include "unit.h"
 
 #include "base/duration.h"
 #include "render/probe_text.h"
+#include "render/trace.h"
+#include "verdict/verdict.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -383,6 +386,29 @@ static void test_empty(void **state)
 	free(text);
 }
 
+/* Documents of others lack anything: whatever is unknown, it is printed, and nothing of a peer reaches the terminal. */
+static void test_any(void **state)
+{
+	(void)state;
+	enum { RUNS = 1500 };
+	uint64_t seed = 1;
+	for (int i = 0; i < RUNS; i++) {
+		struct arena *arena = test_arena();
+		struct probe_document *document = arena_new_object(arena, struct probe_document);
+		any_record(&seed, arena, &recorded_probe_record, document);
+		struct report report = { .arena = arena };
+		verdict_judge(&document->request, &document->evidence, &report, arena, &document->verdict);
+		document->report = &report;
+		char *text = print(document, (struct probe_print_options){ .verbose = i % 2, .unicode = i % 3 == 0 });
+		assert_false(strchr(text, '\x1b') || strstr(text, "\xc2\x9b") || strstr(text, "\xe2\x80\xae"));
+		free(text);
+		json_object *trace = trace_document(document);
+		assert_non_null(trace);
+		json_object_put(trace);
+		arena_free(arena);
+	}
+}
+
 static void test_duration(void **state)
 {
 	(void)state;
@@ -413,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_told),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_any),
 		cmocka_unit_test(test_duration),
 	};
 	return cmocka_run_group_tests_name("probe text", tests, NULL, NULL);
