@@ -332,6 +332,9 @@ static int check_request(
 		return usage_error(command, "--watch follows this host: a snapshot (--from) does not change");
 	if (request->watch && (request->to || request->diff || request->explain || request->all))
 		return usage_error(command, "--watch goes with a device only, and with no other option of gid");
+	if (request->all && !common->json && (request->to || request->diff))
+		return usage_error(command, "--all: the table and --json show empty slots, %s shows no table",
+		        request->to ? "--to" : "--diff");
 	return 0;
 }
 

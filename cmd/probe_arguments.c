@@ -191,6 +191,63 @@ static int take_option(struct probe_arguments *arguments, int option, struct err
 	}
 }
 
+/* ---- options that do not go together: none is left aside without a word ---- */
+
+static uint64_t bit_of(int option)
+{
+	for (size_t i = 0; probe_options[i].name; i++)
+		if (probe_options[i].value == option)
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+/* The first of the options in `given` that is not one of `allowed`, which ends with 0; NULL: there is none. */
+static const char *first_beside(uint64_t given, const int *allowed)
+{
+	for (; *allowed; allowed++)
+		given &= ~bit_of(*allowed);
+	return given ? probe_options[__builtin_ctzll(given)].name : NULL;
+}
+
+/* Of a recorded run only the place where it lies and what is shown of it can be chosen. */
+static int check_recorded(const struct probe_arguments *arguments, const struct common_options *common, uint64_t given,
+        struct error *error)
+{
+	static const int of_document[] = { OPTION_JUDGE, OPTION_TRACE, 0 }, of_report[] = { 'd', OPTION_TRACE, 0 };
+	if (common->from && arguments->judge)
+		return error_say(error, -EINVAL,
+		        "one of --from and --judge: --from SNAPSHOT judges the probe of a report by itself");
+	const char *other = first_beside(given, arguments->judge ? of_document : of_report);
+	return other ? error_say(error, -EINVAL, "%s shows a recorded run: --%s does not go with it",
+	                       arguments->judge ? "--judge" : "--from", other)
+	             : 0;
+}
+
+static int check_listener(uint64_t given, struct error *error)
+{
+	static const int asked_for[] = { OPTION_OP, OPTION_SIZE, OPTION_COUNT, OPTION_TIMEOUT, OPTION_BATCH,
+		OPTION_SIGNAL_EVERY, OPTION_QPS, OPTION_CQS, OPTION_PDS, OPTION_INLINE, OPTION_API, OPTION_DRILL,
+		OPTION_TCP, 0 };
+	for (const int *option = asked_for; *option; option++)
+		if (given & bit_of(*option))
+			return error_say(error, -EINVAL,
+			        "--listen does what the initiator asks for: --%s goes with its --peer",
+			        option_name(*option));
+	return 0;
+}
+
+static int check_company(const struct probe_arguments *arguments, const struct common_options *common, uint64_t given,
+        struct error *error)
+{
+	if (arguments->lists_drills && (common->json || common->from || given != bit_of(OPTION_DRILL)))
+		return error_say(error, -EINVAL, "--drill list goes with nothing else");
+	if (arguments->explains_stages && (common->json || common->from || given != bit_of(OPTION_EXPLAIN_STAGES)))
+		return error_say(error, -EINVAL, "--explain-stages goes with nothing else");
+	if (arguments->judge || common->from)
+		return check_recorded(arguments, common, given, error);
+	return arguments->settings.listens ? check_listener(given, error) : 0;
+}
+
 static int no_memory(void)
 {
 	complain("no memory");
@@ -207,12 +264,14 @@ int probe_parse_arguments(const struct command *command, int argc, char **argv, 
         struct probe_arguments *arguments)
 {
 	int option;
+	uint64_t given = 0;
 	settings_init(&arguments->settings);
 	while ((option = command_getopt(command, argc, argv, common)) >= 0) {
 		struct error error = { 0 };
 		/* "--listen :18517" as well as "--listen=:18517": a probe has no operands that it could be. */
 		if (option == OPTION_LISTEN && !optarg && optind < argc && argv[optind][0] != '-')
 			optarg = argv[optind++];
+		given |= bit_of(option);
 		if (take_option(arguments, option, &error))
 			return 1 + wrong_option(command, option, &error);
 	}
@@ -221,12 +280,11 @@ int probe_parse_arguments(const struct command *command, int argc, char **argv, 
 	if (optind < argc)
 		return 1 + usage_error(command, "'%s': a probe takes options only; -d names the device", argv[optind]);
 	struct error error = { 0 };
+	if (check_company(arguments, common, given, &error))
+		return 1 + usage_error(command, "%s", error.text);
 	if (arguments->drill && drill_apply(arguments->drill, &arguments->settings, arguments->arena))
 		return 1 + no_memory();
 	if (settings_check(&arguments->settings, &error))
 		return 1 + usage_error(command, "%s", error.text);
-	if (common->from && arguments->judge)
-		return 1 + usage_error(command,
-		                   "one of --from and --judge: --from SNAPSHOT judges the probe of a report by itself");
 	return 0;
 }

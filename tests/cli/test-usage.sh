@@ -102,6 +102,28 @@ for number in -1 0 1e3 inf nan 0x10 1.2.3; do
 	wrong "--interval '$number'" "'$number' is no number of seconds" check "--interval=$number"
 done
 wrong "topo --tree of JSON" "^rdmadiag topo: --tree and --json: one of them$" topo --tree -p
+for view in --tree --matrix "--svg x.svg"; do
+	# shellcheck disable=SC2086
+	wrong "topo --health $view" "^rdmadiag topo: --health: the table and --json show it, .* does not$" topo --health $view
+done
+wrong "gid --all --to" "^rdmadiag gid: --all: the table and --json show empty slots, --to shows no table$" gid --all --to 192.0.2.1
+wrong "gid --all --diff" "--diff shows no table$" gid --all --diff x.json
+for option in "--peer x" "--size 64" --tcp "-d x" --keep; do
+	# shellcheck disable=SC2086
+	wrong "probe --judge $option" "^rdmadiag probe: --judge shows a recorded run: --[a-z]+ does not go with it$" probe $option --judge x
+done
+wrong "probe --from --count" "^rdmadiag probe: --from shows a recorded run: --count does not go with it$" --from x probe --count 3
+for option in "--op read" "--drill rnr" "--timeout 100" --inline; do
+	# shellcheck disable=SC2086
+	wrong "probe --listen $option" "^rdmadiag probe: --listen does what the initiator asks for: --[a-z]+ goes with its --peer$" \
+		probe --listen=127.0.0.1 $option
+done
+for option in "--drill list" --explain-stages; do
+	for other in -j "-d x" "--from x"; do
+		# shellcheck disable=SC2086
+		wrong "probe $option $other" "^rdmadiag probe: $option goes with nothing else$" probe $option $other
+	done
+done
 wrong "a document without a name" "the name of document 2 is empty" compare a ""
 wrong "an address of --listen behind a space" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen x:y
 wrong "the same behind =" "^rdmadiag probe: --listen: 'y' is no whole number$" probe --listen=x:y
