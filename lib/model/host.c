@@ -85,9 +85,9 @@ static const struct field process_fields[] = {
 	FIELD(TEXT, struct process_facts, memory_nodes, "nodes its memory may come from"),
 	FIELD(NUMBER, struct process_facts, memlock_soft_bytes, "RLIMIT_MEMLOCK, soft; -1: unlimited"),
 	FIELD(NUMBER, struct process_facts, memlock_hard_bytes, "RLIMIT_MEMLOCK, hard; -1: unlimited"),
-	FIELD(FLAG, struct process_facts, cap_ipc_lock, "has CAP_IPC_LOCK"),
-	FIELD(FLAG, struct process_facts, cap_net_admin, "has CAP_NET_ADMIN"),
-	FIELD(FLAG, struct process_facts, cap_sys_admin, "has CAP_SYS_ADMIN"),
+	FIELD(FLAG, struct process_facts, cap_ipc_lock, "has CAP_IPC_LOCK in the first user namespace"),
+	FIELD(FLAG, struct process_facts, cap_net_admin, "has CAP_NET_ADMIN in the first user namespace"),
+	FIELD(FLAG, struct process_facts, cap_sys_admin, "has CAP_SYS_ADMIN in the first user namespace"),
 };
 RECORD(process_record, process_facts, process_fields);
 

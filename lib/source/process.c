@@ -95,6 +95,28 @@ static int read_memlock(struct arena *arena, struct process_facts *facts)
 	return 0;
 }
 
+/*
+ * A user namespace of its own gives capabilities that hold in it only. What the kernel asks for when memory is locked
+ * or RDMA netlink is used it asks for in the first one (kernel, capable() in kernel/capability.c); that has a fixed
+ * number (PROC_USER_INIT_INO in include/linux/proc_ns.h).
+ */
+static enum flag is_first_user_namespace(void)
+{
+	static const char first[] = "user:[4026531837]";
+	char link[64];
+	ssize_t length = readlink("/proc/self/ns/user", link, sizeof(link));
+	/* A kernel without such namespaces has no such link. */
+	if (length < 0)
+		return access("/proc/self/ns", F_OK) ? FLAG_UNKNOWN : FLAG_YES;
+	return flag((size_t)length == strlen(first) && !memcmp(link, first, strlen(first)));
+}
+
+/* Not effective anywhere, or only where it does not count. */
+static enum flag capability(uint32_t effective, int bit, enum flag is_first)
+{
+	return effective >> bit & 1 ? is_first : FLAG_NO;
+}
+
 static int read_capabilities(struct arena *arena, struct process_facts *facts)
 {
 	(void)arena;
@@ -102,9 +124,10 @@ static int read_capabilities(struct arena *arena, struct process_facts *facts)
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
-	facts->cap_ipc_lock = flag(data[0].effective >> CAP_IPC_LOCK & 1);
-	facts->cap_net_admin = flag(data[0].effective >> CAP_NET_ADMIN & 1);
-	facts->cap_sys_admin = flag(data[0].effective >> CAP_SYS_ADMIN & 1);
+	enum flag is_first = is_first_user_namespace();
+	facts->cap_ipc_lock = capability(data[0].effective, CAP_IPC_LOCK, is_first);
+	facts->cap_net_admin = capability(data[0].effective, CAP_NET_ADMIN, is_first);
+	facts->cap_sys_admin = capability(data[0].effective, CAP_SYS_ADMIN, is_first);
 	return 0;
 }
 

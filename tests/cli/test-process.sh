@@ -101,6 +101,15 @@ is "$(cd "$TMPDIR" && echo *)" "rdmadiag.locked rdmadiag.others-name rdmadiag.re
 exec 7<&-
 rm -r "$TMPDIR"/rdmadiag.*
 
+# ---- capabilities of a user namespace of one's own do not lift limits of the host
+if unshare -Ur true 2>/dev/null; then
+	unshare -Ur "$RDMADIAG" topo -j >inner.json 2>/dev/null
+	ok "the root of a user namespace may not lock more memory for it" \
+		python3 -c "import json; p = json.load(open('inner.json'))['process']; exit(p['cap_ipc_lock'] or p['cap_net_admin'] or p['cap_sys_admin'])"
+else
+	skip "the root of a user namespace may not lock more memory for it" "no user namespaces here"
+fi
+
 # ---- signals while a report is made
 for signal in TERM HUP QUIT ALRM USR1; do
 	(trap - "$signal"; exec "$RDMADIAG" report --from machine -o signalled.tar.gz) >/dev/null 2>&1 &
