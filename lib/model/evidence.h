@@ -86,7 +86,10 @@ struct endpoint_facts {
 	struct num lkey;                      /* local key of its buffer */
 	enum flag may_lock_memory;            /* CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not bind it */
 	struct num lag_port, lag_active_port; /* member of a RoCE LAG that the queue pair was given, and that it uses */
-	enum flag netdev_up;    /* IFF_UP when the evidence was gathered; no is an administrator's doing */
+	/* IFF_UP when the evidence was gathered; no is an administrator's doing. Of a VLAN it is that of the netdev
+	 * below it, which the port follows, and `port_netdev` is that one's name; NULL: `netdev` itself. */
+	enum flag netdev_up;
+	const char *port_netdev;
 	const char *cm_address; /* where a target listens for connections through rdma_cm (iWARP) */
 	struct num cm_port;
 	/* The way from its GID to the other end's, as the kernel has it when the evidence is gathered. */

@@ -294,6 +294,33 @@ void survey_describe(const struct survey *survey, struct endpoint_facts *facts, 
 	tell_missing(survey, facts, report);
 }
 
+/* What a VLAN lies on; NULL: it is none, or that is not known. */
+static const char *below_vlan(struct origin *origin, struct arena *arena, const char *netdev)
+{
+	static const char lower[] = "lower_";
+	char path[PATH_MAX], uevent[256];
+	struct strings names = { 0 };
+	snprintf(path, sizeof(path), "sys/class/net/%s/uevent", netdev);
+	bool vlan = origin_read(origin, path, uevent, sizeof(uevent)) > 0 && strstr(uevent, "DEVTYPE=vlan");
+	snprintf(path, sizeof(path), "sys/class/net/%s", netdev);
+	if (!vlan || origin_list(origin, arena, path, &names))
+		return NULL;
+	for (uint32_t i = 0; i < names.count; i++)
+		if (!strncmp(names.items[i], lower, strlen(lower)))
+			return names.items[i] + strlen(lower);
+	return NULL;
+}
+
+/* The port follows what lies below all VLANs. */
+static const char *without_vlans(struct origin *origin, struct arena *arena, const char *netdev)
+{
+	enum { DEPTH = 4 };
+	const char *found = netdev, *next;
+	for (int i = 0; i < DEPTH && (next = below_vlan(origin, arena, found)); i++)
+		found = next;
+	return found;
+}
+
 void describe_netdev(struct origin *origin, struct arena *arena, struct endpoint_facts *facts)
 {
 	char path[PATH_MAX];
@@ -308,7 +335,9 @@ void describe_netdev(struct origin *origin, struct arena *arena, struct endpoint
 		return;
 	snprintf(path, sizeof(path), "sys/class/net/%s/mtu", facts->netdev);
 	facts->netdev_mtu = origin_number(origin, path, 10);
-	snprintf(path, sizeof(path), "sys/class/net/%s/flags", facts->netdev);
+	const char *port = without_vlans(origin, arena, facts->netdev);
+	facts->port_netdev = port == facts->netdev ? NULL : port;
+	snprintf(path, sizeof(path), "sys/class/net/%s/flags", port);
 	struct num flags = origin_number(origin, path, 16);
 	if (flags.known)
 		facts->netdev_up = flag(flags.value & IFF_UP);

@@ -66,6 +66,26 @@ selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
 wait_for 10 port_is rxe0 ACTIVE
 unlisten
 
+modules 8021q
+ip link add link nic0 name nic0.10 type vlan id 10
+ip addr add 10.99.0.1/24 dev nic0.10
+ip link set nic0.10 up
+on_vlan=$(gid_index rxe0 10.99.0.1)
+ip link set nic0 down
+wait_for 10 port_is rxe0 DOWN
+probe -d rxe0 -g "$on_vlan"
+holds "a GID of a VLAN: the port follows the netdev below it, and that one is to be set up" \
+	"e['local']['netdev'] == 'nic0.10' and e['local']['port_netdev'] == 'nic0' and e['local']['netdev_up'] is False and v['layer'] == 'configuration' and any('ip link set nic0 up' in text for text in v['next_steps'])"
+ip link set nic0 up
+wait_carrier nic0
+ip link set nic0.10 down
+probe -d rxe0 -g "$on_vlan"
+holds "a VLAN that is down does not take the port down" \
+	"e['local']['netdev_up'] is not False and e['local']['port_state_after'] == 'ACTIVE'"
+ip link del nic0.10
+selfwire nic0 "$address_a" nic2 "$address_b" 2>/dev/null
+wait_for 10 port_is rxe0 ACTIVE
+
 # readdress NIC ADDRESS PEER - an address that was taken away comes back, and its route with it
 readdress() {
 	ip addr replace "$2/24" dev "$1" noprefixroute
