@@ -30,6 +30,8 @@ static const struct {
 	{ "mana_", "mana" },
 	{ "ionic_", "ionic" },
 	{ "cxgb4_", "iw_cxgb4" },
+	{ "hfi1_", "hfi1" },
+	{ "qib", "ib_qib" },
 	{ "ocrdma", "ocrdma" },
 	{ "rxe", "rdma_rxe" },
 	{ "siw", "siw" },

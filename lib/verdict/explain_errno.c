@@ -185,18 +185,22 @@ static const struct errno_explanation errno_table[] = {
 	                L(CONFIGURATION) | L(APPLICATION) | L(KERNEL) | L(DEVICE),
 	                "Compare GID family, type and MTU of both ends.", MODIFY RESOLVE } },
 	{ "RTR", ETIMEDOUT,
-	        { "The neighbour for the peer's GID did not answer: ARP or neighbour discovery found nobody. After a "
+	        { "The neighbour for the other end's GID did not answer: ARP or neighbour discovery found nobody. "
+	          "After a "
 	          "minute "
 	          "instead of a second it is a command that the firmware did not answer.",
 	                L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE),
-	                "Ping the peer's address over the GID's netdev; a link-local GID reaches its own segment only.",
+	                "Ping the other end's address over the GID's netdev; a link-local GID reaches its own segment "
+	                "only.",
 	                RESOLVE } },
 	{ "RTR", ENETUNREACH,
-	        { "There is no route from the GID's netdev to the peer's address.",
+	        { "There is no route from the GID's netdev to the other end's address.",
 	                L(CONFIGURATION) | L(NETWORK) | L(DEVICE),
-	                "Look at `ip route get` for the peer's address, and whether the netdev is up.", RESOLVE } },
+	                "Look at `ip route get` for the other end's address, and whether the netdev is up.",
+	                RESOLVE } },
 	{ "RTR", EHOSTUNREACH,
-	        { "The peer's address cannot be reached from the GID's netdev: no route, or the neighbour is known to "
+	        { "The other end's address cannot be reached from the GID's netdev: no route, or the neighbour is "
+	          "known to "
 	          "be "
 	          "gone.",
 	                L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE), "Look at `ip route get` and `ip neigh`.",

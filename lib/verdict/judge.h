@@ -193,8 +193,8 @@ SAYS void not_observed(struct judge *judge, const char *format, ...);
 SAYS void next_step(struct judge *judge, const char *format, ...);
 /* `text` with `address` in its "`ip route get`", where it has one; NULL: it is not known. */
 void advise_address(struct judge *judge, const char *text, const char *address);
-const char *peer_address(const struct judge *judge); /* that was given; NULL: none, or a name */
-const char *gid_address(const struct judge *judge);  /* of the other end's GID; NULL: unknown, or link-local */
+const char *peer_address(const struct judge *judge);          /* that was given; NULL: none, or a name */
+const char *gid_address(const struct judge *judge, int side); /* of its GID; NULL: unknown, or link-local */
 SAYS void summarize(struct judge *judge, const char *format, ...);
 
 /* The ways to end. Each returns true, so that a rule can end with it. */
@@ -271,6 +271,8 @@ bool tell_too_long(struct judge *judge, const struct operation *operation, struc
 /* Those that may have made post refuse a request with this errno, seen from the end that posted. */
 layer_set layers_of_refusal(int64_t error);
 void tell_failed(struct judge *judge, const struct operation *operation);
+/* What broke on this side may be the reason for this status; 0: nothing did, or the status is an answer of the peer. */
+layer_set broken_meanwhile(const struct judge *judge, const struct operation *operation);
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);
 /* rules_counts.c: listed or not. */
@@ -299,6 +301,7 @@ void tell_overtaken(struct judge *judge);
 layer_set counted_layers(const struct judge *judge); /* of which counters of losses speak */
 /* rules_loss.c */
 void advise_neighbours(struct judge *judge);
+bool judge_peer_stopped(struct judge *judge, enum outcome outcome); /* its adapter did */
 /* An address that packets go by went away meanwhile; told, or judged. */
 bool tell_lost_gid(struct judge *judge, int side);
 bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base);
@@ -332,6 +335,7 @@ bool judge_device(struct judge *judge);
 /* Its acknowledgement came, or a missing one would have shown. */
 bool needs_no_acknowledgement(struct judge *judge);
 bool judge_failed_step(struct judge *judge, enum outcome outcome);
+layer_set mirrored(layer_set set); /* the layers of one end as the other end names them */
 /* What "device" and "application" of a set mean for the end of this side. */
 layer_set layers_of_side(const struct judge *judge, int side, layer_set set);
 /* rules_caller.c: the program at that end; two ends of one process are one program. */

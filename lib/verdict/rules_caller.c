@@ -25,7 +25,8 @@ bool is_program_known(const struct judge *judge, int side)
 
 enum layer program_of(const struct judge *judge, int side)
 {
-	return side == SIDE_REMOTE && judge->request->mode == MODE_PEER ? LAYER_REMOTE_APPLICATION : LAYER_APPLICATION;
+	bool two = judge->request->mode == MODE_PEER || judge->request->mode == MODE_LISTENER;
+	return side == SIDE_REMOTE && two ? LAYER_REMOTE_APPLICATION : LAYER_APPLICATION;
 }
 
 /* ---- set-up ---- */
@@ -110,18 +111,20 @@ static int64_t outstanding(const struct judge *judge, const struct operation *un
 }
 
 /*
- * A queue that is full because nothing in it ends: signaled requests that had a second to complete before the refusal,
- * or the rest of the run, and did not.
+ * A queue that is full because nothing in it ends: signaled requests that had a second to complete before the refusal
+ * or the last poll, or the rest of the run, and did not.
  */
 static bool is_blocked(const struct judge *judge, const struct operation *refused)
 {
 	const int64_t second_ns = 1000000000;
+	struct num looked = judge->evidence->last_poll_ns, refusal = refused->post_call_ns;
+	int64_t until = looked.known && looked.value > refusal.value ? looked.value : refusal.value;
 	list_each(operation, &judge->evidence->operations) {
 		bool open = is_posted(operation) && !status_of(operation).known && !operation->reclaimed_ns.known &&
 		            !operation->cqe_arrived_ns.known && operation->post_call_ns.known &&
 		            asks_for_completion(judge, operation) == FLAG_YES;
-		if (open && (judge->evidence->deadline_ns.known || difference(refused->post_call_ns.value,
-		                                                           operation->post_call_ns.value) >= second_ns))
+		if (open && (judge->evidence->deadline_ns.known ||
+		                    difference(until, operation->post_call_ns.value) >= second_ns))
 			return true;
 	}
 	return false;
@@ -367,7 +370,11 @@ bool rule_caller_stalled(struct judge *judge)
 	if (!judge->pending)
 		return false;
 	bool decided = judge_undelivered(judge);
-	if (!decided && judge->pending->cqe_arrived_ns.known && !judge->pending->cqe_consumed_ns.known &&
+	/* Before waiting ended: what came afterwards no event could have told of. */
+	struct num arrived = judge->pending->cqe_arrived_ns;
+	int64_t end = waiting_end_ns(judge);
+	bool in_time = arrived.known && (end < 0 || arrived.value < end);
+	if (!decided && in_time && !judge->pending->cqe_consumed_ns.known &&
 	        (is_solicited_only(judge) || is_armed_late(judge)))
 		decided = confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 	return decided || judge_wrong_number(judge, OUTCOME_STALLED) ||

@@ -88,7 +88,9 @@ bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base)
 
 bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 {
-	int side = filter_hit(judge, SIDE_LOCAL) ? SIDE_LOCAL : SIDE_REMOTE;
+	/* Packets of an adapter do not come by its host's filters. */
+	bool here = is_software(&judge->evidence->local) && filter_hit(judge, SIDE_LOCAL);
+	int side = here ? SIDE_LOCAL : SIDE_REMOTE;
 	const struct counter_change *hit = filter_hit(judge, side);
 	if (!hit || !is_software(endpoint(judge, side)))
 		return false;
@@ -119,6 +121,15 @@ bool judge_refused_packets(struct judge *judge, enum outcome outcome)
 	struct num refused = counter_growth(judge, SIDE_LOCAL, "send_err", &quiet);
 	if (!is_software(local) || !refused.known || refused.value <= 0)
 		return false;
+	/* Packets of others are counted as well. */
+	if (quiet != FLAG_YES) {
+		next_step(judge,
+		        "run the probe again while nothing else sends through %s: then send_err tells whether "
+		        "the host's network stack refuses these packets",
+		        local->device ? local->device : "this device");
+		advise_output(judge);
+		return false;
+	}
 	because(judge,
 	        "packets were refused %" PRId64 " time%s by this host's own network stack: they did not leave the host",
 	        refused.value, plural(refused.value));

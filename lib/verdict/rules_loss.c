@@ -121,6 +121,12 @@ static void tell_patience(struct judge *judge)
 	const struct endpoint_facts *local = &judge->evidence->local;
 	int64_t timeout = ack_timeout_ns(local);
 	char each[DURATION_TEXT_SIZE], all[DURATION_TEXT_SIZE];
+	if (num_is(local->timeout, 0) && !is_iwarp(local)) {
+		because(judge,
+		        "its timeout is 0: the queue pair waits for ever for an answer, and sends nothing again");
+		next_step(judge, "give the queue pair a timeout (ibv_modify_qp, to RTS): then what is lost is sent "
+		                 "again, and ends with status 12");
+	}
 	if (!timeout || !local->retry_count.known || local->retry_count.value < 0 || local->retry_count.value > 7)
 		return;
 	because(judge,
@@ -205,6 +211,15 @@ static void tell_landing(const struct loss *loss)
 		because(loss->judge, "the target looked into its memory, and nothing of the payload is there");
 }
 
+bool judge_peer_stopped(struct judge *judge, enum outcome outcome)
+{
+	if (!own_event(judge, SIDE_REMOTE, "DEVICE_FATAL"))
+		return false;
+	summarize(judge, "the peer's adapter stopped working or was removed");
+	next_step(judge, "read the kernel log of the peer's host for health, AER or hot-plug messages");
+	return undetermined(judge, outcome, L(REMOTE_DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+}
+
 /* A port or an adapter that stopped explains it, whatever else is the matter. */
 static bool judge_stopped(const struct loss *loss)
 {
@@ -212,11 +227,7 @@ static bool judge_stopped(const struct loss *loss)
 	/* Also where the request had arrived: a port that is down takes and sends no answers. */
 	if (judge_port_down(judge, loss->outcome))
 		return true;
-	if (loss->landed || !own_event(judge, SIDE_REMOTE, "DEVICE_FATAL"))
-		return false;
-	summarize(judge, "the peer's adapter stopped working or was removed");
-	next_step(judge, "read the kernel log of the peer's host for health, AER or hot-plug messages");
-	return undetermined(judge, loss->outcome, L(REMOTE_DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+	return !loss->landed && judge_peer_stopped(judge, loss->outcome);
 }
 
 /* Who is seen to be ready is not the one who does not answer, unless something else of it is known. */
@@ -271,7 +282,7 @@ static bool judge_no_route(const struct loss *loss)
 	if (loss->landed || !is_software(local) || !local->route_errno.known || !local->route_errno.value)
 		return false;
 	summarize(judge, "this host has no route to the peer's GID any more");
-	advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge));
+	advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge, SIDE_REMOTE));
 	return likely(judge, loss->outcome, LAYER_CONFIGURATION, loss->base);
 }
 

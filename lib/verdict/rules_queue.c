@@ -2,6 +2,8 @@
 /* What a queue did not take: requests that post refused, and completions for which there was no room. */
 #include "verdict/judge.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -126,6 +128,42 @@ static int64_t other_trouble(const struct judge *judge)
 	return 0;
 }
 
+/* Broken before the completion queue was, as far as it is known; what an adapter leaves behind that stops is no
+ * overrun.
+ */
+static const struct async_event *broke_first(const struct judge *judge, const struct async_event *queue)
+{
+	static const char *const events[] = { "DEVICE_FATAL", "QP_FATAL" };
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		const struct async_event *event = own_event(judge, SIDE_LOCAL, events[i]);
+		if (event && is_before(event->t_ns, queue->t_ns))
+			return event;
+	}
+	return NULL;
+}
+
+/* Nobody who watched the queue's memory saw a completion, and nothing says that a request was carried out: a queue that
+ * overran is full. */
+static bool is_seen_empty(const struct judge *judge)
+{
+	bool arrived = judge->evidence->unclaimed_completions.count > 0;
+	list_each(operation, &judge->evidence->operations)
+		arrived |= operation->cqe_arrived_ns.known || operation->cqe_consumed_ns.known ||
+		           payload_is_right(operation);
+	return judge->evidence->observers.cqe && !arrived;
+}
+
+static bool judge_broken_before(struct judge *judge, enum outcome outcome, const struct async_event *first)
+{
+	bool fatal = !strcmp(explain_event(first->event)->name, "DEVICE_FATAL");
+	summarize(judge, "%s before the completion queue broke",
+	        fatal ? "the adapter stopped working or was removed" : "the queue pair broke");
+	next_step(judge, "%s", explain_event(first->event)->text.next);
+	not_observed(judge, "whether the completion queue broke for a reason of its own");
+	return undetermined(judge, outcome,
+	        L(APPLICATION) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | (fatal ? L(KERNEL) | L(CONFIGURATION) : 0));
+}
+
 bool rule_overrun(struct judge *judge)
 {
 	const struct async_event *event = own_event(judge, SIDE_LOCAL, "CQ_ERR");
@@ -138,6 +176,9 @@ bool rule_overrun(struct judge *judge)
 	struct num entries = judge->evidence->local.cqe;
 	int64_t outstanding = outstanding_signaled(judge, event);
 	tell_events(judge);
+	const struct async_event *first = broke_first(judge, event);
+	if (first)
+		return judge_broken_before(judge, outcome, first);
 	summarize(judge, "the completion queue broke");
 	next_step(judge,
 	        "make the completion queue at least as deep as the signaled requests that may be outstanding, and take "
@@ -150,7 +191,10 @@ bool rule_overrun(struct judge *judge)
 		because(judge,
 		        "by the device's own account its status is %" PRId64 ", which is not that of an overflow",
 		        trouble);
-	if (!trouble && one_queue && entries.known && outstanding > entries.value) {
+	bool empty = is_seen_empty(judge);
+	if (empty)
+		because(judge, "its memory was watched, and no completion was seen there");
+	if (!trouble && !empty && one_queue && entries.known && outstanding > entries.value) {
 		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entr%s",
 		        outstanding, entries.value, entries.value == 1 ? "y" : "ies");
 		summarize(judge, "the completion queue overran: completions were not taken fast enough");

@@ -5,9 +5,23 @@
 #include "base/cleanup.h"
 #include "base/duration.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+/*
+ * The kernel makes the queues of these drivers from memory of its own, and locks none of the program's
+ * (rxe_queue_init(), siw_create_cq(), rvt_create_cq(), efa_create_cq(), iw_cxgb4's create_cq()).
+ */
+static bool has_kernel_queues(const struct endpoint_facts *end)
+{
+	static const char *const drivers[] = { "hfi1", "ib_qib", "efa", "iw_cxgb4" };
+	bool kernel = is_software(end);
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		kernel |= is_driver(end, drivers[i]);
+	return kernel;
+}
 
 /* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
 static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set base)
@@ -19,7 +33,8 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 	/* What the device pages in on demand is not locked. */
 	bool pages_in = text_has(step->name, "reg_mr") &&
 	                (text_has(end->mr_access, "on-demand") || text_is(judge->request->registration, "odp"));
-	bool locks = !pages_in && (text_has(step->name, "reg_mr") || text_has(step->name, "create_"));
+	bool queue = text_has(step->name, "create_") && !has_kernel_queues(end);
+	bool locks = !pages_in && (text_has(step->name, "reg_mr") || queue);
 	if (pages_in)
 		because(judge, "the buffer is paged in on demand: the limit of locked memory does not bind it");
 	if (unlimited)
@@ -49,6 +64,12 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
+/* The adapter of the end that tried. */
+static layer_set own_device(const struct judge *judge)
+{
+	return layers_of_side(judge, judge->step.side, L(DEVICE));
+}
+
 static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	/* The kernel waits about a second for the neighbour; a firmware command is given up after a minute. */
@@ -59,19 +80,18 @@ static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set
 		because(judge, "the call took %s; resolving a neighbour is given up after about a second",
 		        format_duration(judge->step.duration_ns, took));
 		summarize(judge, "the adapter did not answer the command");
-		layer_set device = judge->step.side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
-		return undetermined(judge, outcome, device | L(KERNEL) | L(PLATFORM));
+		return undetermined(judge, outcome, own_device(judge) | L(KERNEL) | L(PLATFORM));
 	}
 	if (gid_kind(evidence->local.gid) == KIND_LINK_LOCAL || gid_kind(evidence->remote.gid) == KIND_LINK_LOCAL) {
 		because(judge, "%s GID is link-local: it reaches its own segment only",
 		        gid_kind(evidence->local.gid) == KIND_LINK_LOCAL ? "the local" : "the peer's");
-		summarize(judge, "the peer's address was not found from a link-local GID");
+		summarize(judge, "the other end's address was not found from a link-local GID");
 		next_step(judge, "take a GID index with a routable address (rdmadiag gid --to ADDRESS)");
-		return likely(judge, outcome, LAYER_CONFIGURATION, base & ~L(DEVICE));
+		return likely(judge, outcome, LAYER_CONFIGURATION, base & ~own_device(judge));
 	}
 	not_observed(judge,
 	        "who did not answer: the address may be wrong, the way there may be cut, or the host may be off");
-	return undetermined(judge, outcome, judge->step.duration_ns >= 0 ? base & ~L(DEVICE) : base);
+	return undetermined(judge, outcome, judge->step.duration_ns >= 0 ? base & ~own_device(judge) : base);
 }
 
 static bool judge_route(struct judge *judge, enum outcome outcome, layer_set base)
@@ -81,9 +101,9 @@ static bool judge_route(struct judge *judge, enum outcome outcome, layer_set bas
 	/* There is a route when it is asked for afterwards. */
 	if (num_is(endpoint(judge, judge->step.side)->route_errno, 0)) {
 		not_observed(judge, "why there was no route: the kernel has one now");
-		return undetermined(judge, outcome, base & ~L(DEVICE));
+		return undetermined(judge, outcome, base & ~own_device(judge));
 	}
-	return likely(judge, outcome, LAYER_CONFIGURATION, base & ~L(DEVICE));
+	return likely(judge, outcome, LAYER_CONFIGURATION, base & ~own_device(judge));
 }
 
 static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
@@ -168,19 +188,35 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 	return undetermined(judge, outcome, base);
 }
 
+layer_set mirrored(layer_set set)
+{
+	static const struct {
+		layer_set one, other;
+	} pairs[] = { { L(DEVICE), L(REMOTE_DEVICE) }, { L(APPLICATION), L(REMOTE_APPLICATION) } };
+	layer_set result = set;
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		result &= ~(pairs[i].one | pairs[i].other);
+		result |= set & pairs[i].one ? pairs[i].other : 0;
+		result |= set & pairs[i].other ? pairs[i].one : 0;
+	}
+	return result;
+}
+
 /* What "device" and "application" mean for a step of this side. */
 layer_set layers_of_side(const struct judge *judge, int side, layer_set set)
 {
-	if (side != SIDE_REMOTE || judge->request->mode == MODE_LOOPBACK)
+	const layer_set programs = L(APPLICATION) | L(REMOTE_APPLICATION);
+	enum probe_mode mode = (enum probe_mode)judge->request->mode;
+	if (side != SIDE_REMOTE || mode == MODE_LOOPBACK)
 		return set;
-	if (set & L(DEVICE))
-		set = (set & ~L(DEVICE)) | L(REMOTE_DEVICE);
+	/* The other end, seen from there, is this one. */
+	layer_set swapped = mirrored(set);
 	/* Two devices of one process have one application. */
-	if (set & L(APPLICATION) && judge->request->mode == MODE_PEER)
-		set = (set & ~L(APPLICATION)) | L(REMOTE_APPLICATION);
-	if (set & L(APPLICATION) && judge->request->mode == MODE_UNKNOWN)
-		set |= L(REMOTE_APPLICATION);
-	return set;
+	if (mode == MODE_TWO_DEVICES && swapped & programs)
+		swapped = (swapped & ~programs) | L(APPLICATION);
+	if (mode == MODE_UNKNOWN && swapped & programs)
+		swapped |= programs;
+	return swapped;
 }
 
 /*
@@ -217,6 +253,16 @@ static void tell_empty_gid(struct judge *judge, const struct endpoint_facts *end
 	summarize(judge, "%s GID is empty, so the queue pair cannot go to RTR", whose);
 	next_step(
 	        judge, "run `rdmadiag gid`%s and take an index that is in use (-g)", far ? " on the peer's host" : "");
+}
+
+/* On the host whose step it was, about the address of the other end. */
+static void advise_step(struct judge *judge, const char *text)
+{
+	bool far = judge->step.side == SIDE_REMOTE && judge->request->mode != MODE_LOOPBACK;
+	const char *there = far && !is_one_host(judge) ? arena_printf(judge->arena, "on the peer's host: %c%s",
+	                                                         tolower((unsigned char)text[0]), text + 1)
+	                                               : NULL;
+	advise_address(judge, there ? there : text, gid_address(judge, far ? SIDE_LOCAL : SIDE_REMOTE));
 }
 
 bool judge_failed_step(struct judge *judge, enum outcome outcome)
@@ -259,7 +305,7 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	/* Of memory the rule knows better which limit binds, if it knows any. */
 	bool memory = step->error == ENOMEM;
 	if (!memory && known && known->text.next)
-		advise_address(judge, known->text.next, gid_address(judge));
+		advise_step(judge, known->text.next);
 	judge_step_layer(judge, outcome, layers_of_side(judge, step->side, base));
 	if (memory && known && known->text.next && steps->count == before)
 		next_step(judge, "%s", known->text.next);

@@ -158,6 +158,8 @@ static bool judge_fatal(struct judge *judge)
 	}
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
+	if (!payload_is_right(judge->pending) && judge_peer_stopped(judge, OUTCOME_STALLED))
+		return true;
 	bool here = own_event(judge, SIDE_LOCAL, "PORT_ERR");
 	if (!here && (payload_is_right(judge->pending) || !own_event(judge, SIDE_REMOTE, "PORT_ERR")))
 		return false;

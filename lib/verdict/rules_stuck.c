@@ -149,9 +149,9 @@ bool rule_stuck(struct judge *judge)
 		not_observed(judge, "where it hangs: %s",
 		        outside ? "it is in no system call, and its wait channel was not readable"
 		                : "system call and wait channel were not readable");
-		/* In a fault of a page, or stopped by somebody. */
-		layer_set others = outside ? L(APPLICATION) | L(CONFIGURATION) : 0;
-		return undetermined(judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | others);
+		/* In a fault of a page, in a lock of the program, or stopped by somebody. */
+		return undetermined(judge, outcome,
+		        L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | L(APPLICATION) | L(CONFIGURATION));
 	}
 	if (waits_for_firmware(stuck)) {
 		because(judge, "that is where the driver waits for a command of the adapter");

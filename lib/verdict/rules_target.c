@@ -8,21 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The layers of one end as the other end names them. */
-static layer_set mirrored(layer_set set)
-{
-	static const struct {
-		layer_set one, other;
-	} pairs[] = { { L(DEVICE), L(REMOTE_DEVICE) }, { L(APPLICATION), L(REMOTE_APPLICATION) } };
-	layer_set result = set;
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		result &= ~(pairs[i].one | pairs[i].other);
-		result |= set & pairs[i].one ? pairs[i].other : 0;
-		result |= set & pairs[i].other ? pairs[i].one : 0;
-	}
-	return result;
-}
-
 /* What the peer's own document may leave open beside what the status alone does (rules_wc.c), in its own names. */
 static layer_set seen_by_peer(int64_t status)
 {
@@ -40,6 +25,20 @@ static layer_set seen_by_peer(int64_t status)
 	default:
 		return 0;
 	}
+}
+
+/* What the peer's provider means by this status besides (rules_wc.c), in the peer's names. */
+static layer_set peculiar_to(struct judge *judge, int64_t status)
+{
+	const struct endpoint_facts *peer = &judge->evidence->remote;
+	if (status == WC_RNR_RETRY_EXC && is_driver(peer, "efa")) {
+		because(judge, "efa gives this status to a peer that does not answer");
+		return L(NETWORK) | L(CONFIGURATION);
+	}
+	/* Its device is kernel code, which has this status for a packet without a way, too. */
+	if (status == WC_LOC_QP_OP && is_software(peer))
+		return L(KERNEL) | L(CONFIGURATION);
+	return 0;
 }
 
 /*
@@ -166,7 +165,7 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 	if (is_untranslated(&judge->evidence->remote, report->wc_status))
 		set |= WHOLE_PATH | L(APPLICATION);
 	if (known)
-		set |= seen_by_peer(report->wc_status.value);
+		set |= seen_by_peer(report->wc_status.value) | peculiar_to(judge, report->wc_status.value);
 	return undetermined(judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)) | broken_here(judge));
 }
 

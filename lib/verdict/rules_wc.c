@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- keys, lengths and rights ---- */
 
@@ -57,6 +58,12 @@ static bool judge_packet_length(struct judge *judge, const struct operation *ope
 	return undetermined(judge, OUTCOME_FAILED, base | L(CONFIGURATION));
 }
 
+/* A key is good for the queue pairs of its own domain only (ibv_alloc_pd(3); soft RoCE: kernel, lookup_mr()). */
+static bool is_of_other_domain(const struct judge *judge, const struct operation *operation)
+{
+	return judge->evidence->remote.one_pd == FLAG_NO && has_one_domain(judge) && !is_empty(operation);
+}
+
 /* Another request passed with a key or range that is not what the peer gave out either. */
 static bool is_passed_elsewhere(const struct judge *judge)
 {
@@ -82,9 +89,13 @@ static bool judge_wrong_request(struct judge *judge, const struct operation *ope
 		not_observed(judge, "which buffer of the peer the request was for: the record knows one only");
 		return undetermined(judge, OUTCOME_FAILED, base);
 	}
-	if (right) {
-		because(judge, "%s", right);
-		not_observed(judge, "which of the two the peer's adapter refused: each would do");
+	bool other_domain = is_of_other_domain(judge, operation);
+	if (right || other_domain) {
+		if (right)
+			because(judge, "%s", right);
+		if (other_domain)
+			because(judge, "the peer's buffer and queue pair belong to different protection domains");
+		not_observed(judge, "which of them the peer's adapter refused: each would do");
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(REMOTE_APPLICATION));
 	}
 	if (operation->opcode == OP_UNKNOWN && is_unreadable(judge, ".opcode:")) {
@@ -95,10 +106,9 @@ static bool judge_wrong_request(struct judge *judge, const struct operation *ope
 	                                   : likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 }
 
-/* A key is good for the queue pairs of its own domain only (ibv_alloc_pd(3); soft RoCE: kernel, lookup_mr()). */
 static bool judge_target_domain(struct judge *judge, const struct operation *operation)
 {
-	if (judge->evidence->remote.one_pd != FLAG_NO || !has_one_domain(judge) || is_empty(operation))
+	if (!is_of_other_domain(judge, operation))
 		return false;
 	because(judge, "the peer's buffer and queue pair belong to different protection domains");
 	summarize(judge, "the peer's buffer is not in the protection domain of its queue pair");
@@ -359,15 +369,22 @@ static bool judge_local_operation(struct judge *judge, layer_set base)
 		return true;
 	if (local->route_errno.known && local->route_errno.value) {
 		summarize(judge, "this host has no route to the peer's GID any more");
-		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge));
+		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge, SIDE_REMOTE));
 		return likely(judge, OUTCOME_FAILED, LAYER_CONFIGURATION, base);
 	}
 	advise_events(judge);
 	return undetermined(judge, OUTCOME_FAILED, base);
 }
 
-/* Not an answer of the peer: then what broke here meanwhile may be the reason. */
-static layer_set broken_here(const struct judge *judge, const struct operation *operation)
+/* The adapter gave it without asking the network; soft RoCE also where it finds no way, see is_without_way(). */
+static bool is_found_locally(const struct judge *judge, const struct operation *operation)
+{
+	struct num status = status_of(operation);
+	return num_is(status, WC_LOC_LEN) || num_is(status, WC_LOC_PROT) ||
+	       (num_is(status, WC_LOC_QP_OP) && !is_software(&judge->evidence->local));
+}
+
+layer_set broken_meanwhile(const struct judge *judge, const struct operation *operation)
 {
 	static const struct {
 		const char *event;
@@ -377,19 +394,22 @@ static layer_set broken_here(const struct judge *judge, const struct operation *
 		{ "QP_FATAL", L(DEVICE) | L(PLATFORM) },
 		{ "PORT_ERR", L(DEVICE) | L(NETWORK) | L(CONFIGURATION) },
 	};
-	layer_set set = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (own_event(judge, SIDE_LOCAL, table[i].event))
-			set |= table[i].layers;
 	switch (status_of(operation).value) {
 	case WC_REM_INV_REQ:
 	case WC_REM_ACCESS:
 	case WC_REM_OP:
 	case WC_RNR_RETRY_EXC:
-		return 0;
+		return 0; /* an answer of the peer */
 	default:
-		return set;
+		break;
 	}
+	layer_set set = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		bool port = !strcmp(table[i].event, "PORT_ERR");
+		if (own_event(judge, SIDE_LOCAL, table[i].event) && !(port && is_found_locally(judge, operation)))
+			set |= table[i].layers;
+	}
+	return set;
 }
 
 /* irdma gave this status to every error that it could not translate, exceeded retries among them. */
@@ -441,7 +461,7 @@ bool rule_failed(struct judge *judge)
 	layer_set base = known ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);
 	if (is_untranslated(&judge->evidence->local, status_of(operation)))
 		base |= WHOLE_PATH | L(APPLICATION);
-	return judge_status(judge, operation, base | broken_here(judge, operation));
+	return judge_status(judge, operation, base | broken_meanwhile(judge, operation));
 }
 
 bool rule_flushed(struct judge *judge)

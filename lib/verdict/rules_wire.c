@@ -6,6 +6,12 @@
 
 #include <inttypes.h>
 
+/* Of a LAG: its counters may be those of one port, and the packets take another. */
+static bool may_use_other_port(const struct endpoint_facts *end)
+{
+	return end->lag_port.known || end->lag_active_port.known || text_has(end->device, "bond");
+}
+
 /*
  * Sent by the end `from`, not arrived at the other. A port carries other traffic as well: its counter counts for ours
  * after a quiet baseline; where none is recorded, only if a status says that this adapter did send.
@@ -14,6 +20,8 @@ static bool counted_out_only(struct judge *judge, int from, const char *out, con
 {
 	enum flag quiet = FLAG_UNKNOWN;
 	int to = from == SIDE_LOCAL ? SIDE_REMOTE : SIDE_LOCAL;
+	if (may_use_other_port(endpoint(judge, to)))
+		return false;
 	struct num sent = counter_growth(judge, from, out, &quiet);
 	struct num received = counter_growth(judge, to, in, NULL);
 	bool ours = quiet == FLAG_YES || (quiet == FLAG_UNKNOWN && judge->failed && from == SIDE_LOCAL);
@@ -66,6 +74,15 @@ static bool both_ports_up(const struct judge *judge)
 	return is_port_up(&judge->evidence->local) && is_port_up(&judge->evidence->remote);
 }
 
+/* An address written by hand takes packets to whoever has it, and nobody asks whether that is the other end. */
+static layer_set fixed_neighbour(struct judge *judge, int from)
+{
+	if (!text_is(endpoint(judge, from)->neighbour, "permanent"))
+		return 0;
+	advise_neighbours(judge);
+	return L(CONFIGURATION);
+}
+
 bool judge_wire(struct judge *judge, enum outcome outcome)
 {
 	if (judge->evidence->same_port_loopback == FLAG_YES)
@@ -73,11 +90,11 @@ bool judge_wire(struct judge *judge, enum outcome outcome)
 	if (lost_on_the_wire(judge, SIDE_LOCAL)) {
 		summarize(judge, "packets left this adapter and did not arrive at the peer's");
 		next_step(judge, "follow the path between the two ports: link, switch, ACL, priority flow control");
+		layer_set others = L(REMOTE_DEVICE) | fixed_neighbour(judge, SIDE_LOCAL);
 		/* A peer's adapter that hangs counts nothing either: likely, and only while its port is known to be up.
 		 */
-		return both_ports_up(judge)
-		               ? likely(judge, outcome, LAYER_NETWORK, L(REMOTE_DEVICE))
-		               : undetermined(judge, outcome, L(NETWORK) | L(REMOTE_DEVICE) | L(CONFIGURATION));
+		return both_ports_up(judge) ? likely(judge, outcome, LAYER_NETWORK, others)
+		                            : undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION) | others);
 	}
 	if (!lost_between_hosts(judge))
 		return false;
@@ -96,7 +113,7 @@ bool judge_way_back(struct judge *judge, enum outcome outcome)
 		return false;
 	summarize(judge, "packets left the peer's adapter and did not arrive at this one");
 	next_step(judge, "follow the path from the peer to this port: link, switch, ACL, priority flow control");
-	return likely(judge, outcome, LAYER_NETWORK, L(DEVICE));
+	return likely(judge, outcome, LAYER_NETWORK, L(DEVICE) | fixed_neighbour(judge, SIDE_REMOTE));
 }
 
 /* The port's counter of what it sent stood still, though the queue pair tried again and again. */
@@ -104,7 +121,8 @@ bool judge_not_left(struct judge *judge, enum outcome outcome)
 {
 	static const char *const names[] = { "tx_packets_phy", "sent_pkts" };
 	/* Between functions of one adapter packets go through its own switch. */
-	if (judge->evidence->same_port_loopback == FLAG_YES || is_one_host(judge))
+	if (judge->evidence->same_port_loopback == FLAG_YES || is_one_host(judge) ||
+	        may_use_other_port(&judge->evidence->local))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!num_is(counter_growth(judge, SIDE_LOCAL, names[i], NULL), 0))
@@ -194,9 +212,6 @@ layer_set counted_layers(const struct judge *judge)
 		if (!speaks || counter->quiet == FLAG_NO || !has_grown(counter))
 			continue;
 		set |= layers_of_side(judge, counter->side, meaning->text.layers);
-		/* The other adapter, seen from there, is this one. */
-		if (counter->side == SIDE_REMOTE && meaning->text.layers & L(REMOTE_DEVICE))
-			set |= L(DEVICE);
 	}
 	return set;
 }

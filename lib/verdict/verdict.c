@@ -112,9 +112,9 @@ const char *peer_address(const struct judge *judge)
 	return text ? address_text(judge, text) : NULL;
 }
 
-const char *gid_address(const struct judge *judge)
+const char *gid_address(const struct judge *judge, int side)
 {
-	const char *gid = judge->evidence->remote.gid;
+	const char *gid = endpoint(judge, side)->gid;
 	enum gid_kind kind = gid_kind(gid);
 	return kind == KIND_IPV4 || kind == KIND_IPV6 ? address_text(judge, gid) : NULL;
 }
@@ -199,8 +199,9 @@ static layer_set open_by_end(const struct judge *judge)
 
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer)
 {
-	if (judge->contradiction || judge->earlier || lacks_what_may_decide(judge))
-		return likely(judge, outcome, layer, layer == LAYER_NONE ? 0 : open_by_end(judge));
+	layer_set broken = judge->failed ? broken_meanwhile(judge, judge->failed) : 0;
+	if (judge->contradiction || judge->earlier || broken || lacks_what_may_decide(judge))
+		return likely(judge, outcome, layer, layer == LAYER_NONE ? 0 : open_by_end(judge) | broken);
 	set_end(judge, outcome, layer, CONFIDENCE_CONFIRMED, layer == LAYER_NONE ? 0 : LAYER_BIT(layer));
 	return true;
 }
