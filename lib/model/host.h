@@ -372,6 +372,7 @@ struct host {
 	bool addresses_unread; /* RTM_GETADDR was not answered: whether a netdev has an address is not known */
 	bool listed;           /* what lists the RDMA devices was answered: there are no others */
 	bool no_class; /* sysfs has no RDMA devices: none is loaded or, where netlink has some, sysfs is hidden */
+	bool no_sysfs; /* neither netlink nor sysfs tells of RDMA devices, and nothing of a sysfs is there */
 	bool joined;   /* the tree is built */
 	bool complete; /* every source was asked */
 };

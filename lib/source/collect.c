@@ -46,6 +46,7 @@ void host_free(struct host *host)
 static int read_devices(struct origin *origin, struct host *host, bool chardevs)
 {
 	int error = rdma_nl_read(origin, host, chardevs);
+	bool answered = !error; /* the subsystem is loaded */
 	if (!error && rdma_nl_is_partial(host))
 		rdma_sysfs_uverbs(origin, host);
 	if (error && !host->devices.count) {
@@ -54,8 +55,9 @@ static int read_devices(struct origin *origin, struct host *host, bool chardevs)
 		error = rdma_sysfs_list(origin, host);
 		rdma_sysfs_uverbs(origin, host);
 	}
-	host->listed = !error || error == -ENOENT;
-	host->no_class = !host->devices.count && rdma_sysfs_has_no_class(origin, host);
+	host->no_sysfs = error == -ENOENT && rdma_sysfs_is_hidden(origin, host);
+	host->listed = !error || (error == -ENOENT && !host->no_sysfs);
+	host->no_class = !answered && !host->devices.count && rdma_sysfs_has_no_class(origin, host);
 	return error == -ENOENT ? 0 : error;
 }
 

@@ -29,8 +29,12 @@ void collect_report_losses(struct host *host, const struct worker_result *result
 		report_missing(&host->report, "everything after this", "host", -EINTR, "interrupted");
 }
 
-static int not_known_whether(const struct worker_result *result, struct error *error)
+static int not_known_whether(const struct host *host, const struct worker_result *result, struct error *error)
 {
+	if (host->no_sysfs)
+		return error_say(error, -ENODEV,
+		        "whether there is an RDMA device is not known: RDMA netlink does not answer, and sysfs is not "
+		        "mounted (or masked)");
 	if (result->losses.count) {
 		const struct worker_loss *last = result->losses.items[result->losses.count - 1];
 		return error_say(error, -ETIMEDOUT, "whether there is an RDMA device is not known: \"%s\" %s",
@@ -77,5 +81,5 @@ static int no_device(const struct host *host, struct error *error)
 
 int collect_nothing_found(const struct host *host, const struct worker_result *result, struct error *error)
 {
-	return host->listed ? no_device(host, error) : not_known_whether(result, error);
+	return host->listed ? no_device(host, error) : not_known_whether(host, result, error);
 }

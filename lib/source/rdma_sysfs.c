@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/rdma_sysfs.h"
 
+#include "base/cleanup.h"
 #include "source/rdma_nl.h"
 #include "source/rdma_port.h"
 #include "source/rdma_words.h"
@@ -58,6 +59,16 @@ bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host)
 	struct strings names;
 	int error = list_names(origin, host, CLASS, &names);
 	return error == -ENOENT;
+}
+
+bool rdma_sysfs_is_hidden(struct origin *origin, struct host *host)
+{
+	static const char *const always[] = { "sys/class", "sys/bus", "sys/devices" };
+	struct strings names;
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		if (list_names(origin, host, always[i], &names) != -ENOENT)
+			return false;
+	return true;
 }
 
 /* Which devices have a uverbs device is not known when it could not be looked at. */

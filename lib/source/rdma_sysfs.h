@@ -12,6 +12,8 @@
 
 /* Is there no directory of RDMA devices? No RDMA subsystem is loaded, or sysfs is not to be seen here. */
 bool rdma_sysfs_has_no_class(struct origin *origin, struct host *host);
+/* Is nothing there of what every sysfs has? It is not mounted, and what it does not show may be there. */
+bool rdma_sysfs_is_hidden(struct origin *origin, struct host *host);
 /* Adds the devices by name. 0 or negative errno (-ENOENT: no RDMA in this kernel). */
 int rdma_sysfs_list(struct origin *origin, struct host *host);
 /* Which devices have no parent, so that it is not asked for one by one. */
