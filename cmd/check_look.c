@@ -81,6 +81,7 @@ static int judge_settings(struct host *host, struct look *look)
 	if (result)
 		return result;
 	check_gid_settings(host, &look->gids);
+	check_gid_devices(host, &look->gids, &environment);
 	check_gid_defaults(host, &look->gids);
 	return 0;
 }
@@ -95,6 +96,7 @@ static int judge(struct host *host, struct look *look)
 	check_gpudirect(host, &host->report);
 	if (!judged) {
 		check_gid(host, &look->gids);
+		check_gid_lids(host, &look->gids);
 		judged = judge_settings(host, look);
 	}
 	return judged;

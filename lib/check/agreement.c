@@ -132,6 +132,55 @@ static void check_firmware(const struct host *host, const struct rdma_device *de
 	}
 }
 
+/* ---- speed ---- */
+
+static bool is_running(const struct port *port)
+{
+	return port->rate_mbps.known && port->rate_mbps.value > 0 && port->state && !strcmp(port->state, "ACTIVE");
+}
+
+/* Ports of the same kind of adapter, as the rails of a node are. */
+struct pace {
+	uint32_t others, faster;
+	const struct port *example; /* of those that are faster, the slowest */
+};
+
+static struct pace pace_of(const struct host *host, const struct rdma_device *device, const struct port *port)
+{
+	struct pace pace = { 0 };
+	list_each(other, &host->devices) {
+		if (!is_physical(other) || !is_same_kind(device, other))
+			continue;
+		list_each(peer, &other->ports) {
+			if (peer == port || peer->link_layer != port->link_layer || !is_running(peer))
+				continue;
+			pace.others++;
+			if (peer->rate_mbps.value <= port->rate_mbps.value)
+				continue;
+			pace.faster++;
+			if (!pace.example || peer->rate_mbps.value < pace.example->rate_mbps.value)
+				pace.example = peer;
+		}
+	}
+	return pace;
+}
+
+/* That most others are faster may be meant, as of a port for storage; or it is the cable, or the port of the switch. */
+static void check_speed(const struct host *host, const struct rdma_device *device, const struct port *port,
+        const char *subject, struct report *report)
+{
+	if (!is_physical(device) || !is_running(port) || port_is_narrow(port))
+		return;
+	struct pace pace = pace_of(host, device, port);
+	if (pace.faster < 2 || pace.faster * 2 <= pace.others)
+		return;
+	struct finding *finding = check_add(report, "port-slower-than-others", subject,
+	        "the port runs %s, %u of %u other ports of the same kind of adapter (%s) run %s or more",
+	        port->rate_text, pace.faster, pace.others, device->board_id, pace.example->rate_text);
+	report_evidence(report, finding, "RDMA port", "rate", "%s", port->rate_text);
+	report_advice(finding, "Where they are meant to be equal, look at the cable, its modules and the switch port.");
+}
+
 /* ---- network namespaces ---- */
 
 static void check_netns_mode(const struct host *host, struct report *report)
@@ -156,6 +205,7 @@ void check_agreement(const struct host *host, struct report *report)
 			char subject[64];
 			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
 			check_port_mtu(port, subject, report);
+			check_speed(host, device, port, subject, report);
 			list_each(netdev, &port->netdevs) {
 				check_bond_mtu(netdev, report);
 				if (device->software != FLAG_YES)

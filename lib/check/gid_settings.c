@@ -96,6 +96,85 @@ static void check_table(struct report *report, struct gid_choices choices, const
 	report_advice(finding, remedies ? remedies : "Unset it, so that an index is searched for on each port.");
 }
 
+/* ---- devices ---- */
+
+/* The variable that keeps a consumer from every port here; NULL: from some at most, or not all are known. */
+static const char *left_out_by(const struct host *host, const struct gid_document *document, const char *consumer)
+{
+	const char *variable = NULL;
+	list_each(device, &host->devices)
+		if (!device->ports.count)
+			return NULL;
+	list_each(table, &document->tables) {
+		struct gid_choices choices = gid_choices_of(document, table);
+		list_each(choice, &choices) {
+			if (strcmp(choice->consumer, consumer) != 0)
+				continue;
+			if (!choice->left_out_by)
+				return NULL;
+			variable = choice->left_out_by;
+		}
+	}
+	return variable;
+}
+
+/* UCX takes netdevs by the same variable: who names one wants TCP. */
+static bool names_netdev(const struct host *host, const char *list)
+{
+	char name[64];
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+		if (host_netdev_by_name(host, name))
+			return true;
+	}
+	return false;
+}
+
+static const char *names_of(const struct host *host, struct arena *arena)
+{
+	enum { SHOWN = 4 };
+	const char *names = "";
+	list_each(device, &host->devices)
+		if (names && device_index < SHOWN)
+			names = arena_printf(arena, "%s%s%s", names, *names ? ", " : "", device->name);
+	return names && host->devices.count > SHOWN
+	               ? arena_printf(arena, "%s and %u more", names, host->devices.count - SHOWN)
+	               : names;
+}
+
+/* What the consumer is told that leaves it nothing; NULL: it is left something, or wants none. */
+static const char *fruitless_list(const struct host *host, const struct gid_document *document,
+        const struct gid_environment *environment, const char *consumer, const char **variable)
+{
+	*variable = left_out_by(host, document, consumer);
+	const char *list = *variable ? gid_environment_get(environment, *variable) : NULL;
+	return list && !strcmp(consumer, "ucx") && names_netdev(host, list) ? NULL : list;
+}
+
+void check_gid_devices(
+        struct host *host, const struct gid_document *document, const struct gid_environment *environment)
+{
+	static const char *const consumers[] = { "nccl", "ucx" };
+	const char *said = "", *variable, *names = names_of(host, host->arena);
+	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
+		const char *list = fruitless_list(host, document, environment, consumers[i], &variable);
+		if (list && said)
+			said = arena_printf(host->arena, "%s%s%s=%.80s leaves none to %s", said, *said ? ", " : "",
+			        variable, list, consumers[i]);
+	}
+	if (!said || !*said || !names)
+		return;
+	struct finding *finding = check_add(&host->report, "device-setting", "host",
+	        "of the devices here (%s) %s: without RDMA it is slow, or does not start", names, said);
+	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
+		const char *list = fruitless_list(host, document, environment, consumers[i], &variable);
+		if (list)
+			report_evidence(&host->report, finding, "settings", variable, "%.80s", list);
+	}
+	report_advice(finding, "Name devices of this host: udev gives others than the driver's where it renames them "
+	                       "(rdma_rename), and hosts differ.");
+}
+
 void check_gid_settings(struct host *host, const struct gid_document *document)
 {
 	list_each(table, &document->tables) {

@@ -148,6 +148,70 @@ static void check_overlaps(struct host *host, const struct gid_document *documen
 			check_around(host, document, entry);
 }
 
+/* ---- subnets of InfiniBand ---- */
+
+static bool is_text_same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+/* Functions of one adapter share a port and its LID, as VFs do. Omni-Path is no subnet of InfiniBand. */
+static bool may_be_one_port(const struct rdma_device *a, const struct rdma_device *b)
+{
+	return a == b || a->pci == b->pci || !is_text_same(a->protocol, b->protocol) ||
+	       a->function.kind == FUNCTION_VF || b->function.kind == FUNCTION_VF || a->companion_of ||
+	       b->companion_of || !a->sys_image_guid || !b->sys_image_guid ||
+	       !strcmp(a->sys_image_guid, b->sys_image_guid);
+}
+
+/*
+ * NULL: no active port of InfiniBand with a LID and a GID. Devices without uverbs are there for management, as the one
+ * of the planes of a port, which have its LID.
+ */
+static const struct gid_entry *port_guid(const struct gid_document *document, const struct gid_table *table)
+{
+	const struct port *port = table->rdma_port;
+	bool active = port && table->rdma && table->rdma->uverbs.path && port->transport == TRANSPORT_INFINIBAND &&
+	              port->state && !strcmp(port->state, "ACTIVE");
+	const struct gid_entry *entry = active && table->count ? document->entries.items[table->first] : NULL;
+	return entry && !entry->index.value && port_has_lid(port) ? entry : NULL;
+}
+
+/* A LID stands for one port of a subnet. */
+static bool is_same_lid(const struct gid_document *document, const struct gid_table *a, const struct gid_table *b)
+{
+	enum { PREFIX = 8 };
+	const struct gid_entry *entry = port_guid(document, a), *other = port_guid(document, b);
+	return entry && other && !may_be_one_port(a->rdma, b->rdma) && !memcmp(entry->bytes, other->bytes, PREFIX) &&
+	       num_is(a->rdma_port->lid, b->rdma_port->lid.value);
+}
+
+static void report_same_lid(struct report *report, const struct gid_table *table, const struct gid_table *earlier)
+{
+	char subject[PORT_LABEL_SIZE], other[PORT_LABEL_SIZE];
+	int lid = (int)table->rdma_port->lid.value;
+	struct finding *finding = check_add(report, "ports-of-same-lid",
+	        port_label(table->device, table->port, subject),
+	        "%s has the LID %d too, so they are in two subnets, which have the same prefix: programs that go by it "
+	        "(UCX, Open MPI) take them for one",
+	        port_label(earlier->device, earlier->port, other), lid);
+	report_evidence(report, finding, "RDMA port", "lid", "%d", lid);
+	report_advice(finding,
+	        "Give each subnet a prefix of its own (subnet_prefix of its subnet manager), or name the "
+	        "device to each program.");
+}
+
+/* Each port once, with the first that has its LID. */
+void check_gid_lids(struct host *host, const struct gid_document *document)
+{
+	list_each(table, &document->tables)
+		for (uint32_t i = 0; i < table_index; i++)
+			if (is_same_lid(document, table, document->tables.items[i])) {
+				report_same_lid(&host->report, table, document->tables.items[i]);
+				break;
+			}
+}
+
 void check_gid_subnets(struct host *host, const struct gid_document *document)
 {
 	check_overlaps(host, document);

@@ -15,6 +15,7 @@ bool check_bond_state(const struct netdev *netdev, const char *subject, struct r
 const char *bond_members_advice(struct arena *arena, const struct netdev *netdev);
 void check_functions(const struct host *host, struct report *report);
 void check_ports(const struct host *host, struct report *report);
+void check_links(const struct host *host, struct report *report);
 void check_pci(const struct host *host, struct report *report);
 void check_numa(const struct host *host, struct report *report);
 /* Of host->health, where it was asked for. */

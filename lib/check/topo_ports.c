@@ -53,9 +53,30 @@ static const char *carrier_source(const struct netdev *netdev)
 	}
 }
 
-/* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
-static const char *down_advice(struct arena *arena, const struct port *port)
+/*
+ * Ports of RoCE and iWARP follow their netdev, or the bond that it is a member of. One that is down though that has a
+ * link is a matter of its driver, not of the cable; NULL: it is not so, or not known.
+ */
+static const char *ignored_link(const struct host *host, const struct port *port)
 {
+	const struct netdev *netdev = port_netdev(port);
+	if (port->link_layer != LINK_LAYER_ETHERNET || !netdev || netdev->admin_up != FLAG_YES ||
+	        netdev->carrier != FLAG_YES)
+		return NULL;
+	const struct netdev *master = host_master(host, netdev);
+	if (master && (master->admin_up != FLAG_YES || master->carrier != FLAG_YES))
+		return NULL;
+	return arena_printf(host->arena,
+	        "%s is up and has a carrier, which the RDMA driver does not follow: take %s down and up again, else "
+	        "read "
+	        "the kernel log and load the driver anew.",
+	        netdev->name, netdev->name);
+}
+
+/* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
+static const char *down_advice(const struct host *host, const struct port *port)
+{
+	struct arena *arena = host->arena;
 	static const struct {
 		const char *state, *advice;
 	} known[] = {
@@ -71,6 +92,9 @@ static const char *down_advice(struct arena *arena, const struct port *port)
 	const struct netdev *netdev = port_netdev(port);
 	if (netdev && netdev->admin_up == FLAG_NO)
 		return arena_printf(arena, "Its netdev is administratively down: ip link set %s up.", netdev->name);
+	const char *ignored = ignored_link(host, port);
+	if (ignored)
+		return ignored;
 	/* RoCE and iWARP drivers say DISABLED of every port without a carrier (mlx5_query_port_roce()). */
 	const char *members = netdev ? bond_members_advice(arena, netdev) : NULL;
 	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO && members)
@@ -145,15 +169,21 @@ static struct finding *check_not_ready(
 }
 
 /* A port comes to ARMED by a subnet manager only (InfiniBand Architecture Specification, volume 1, link states). */
-static struct finding *check_waiting(const struct port *port, const char *subject, struct report *report)
+static struct finding *check_waiting(
+        const struct rdma_device *device, const struct port *port, const char *subject, struct report *report)
 {
 	bool armed = is_state(port, "ARMED");
+	/* Omni-Path has a manager of its own, to which opensm is no help. */
+	bool omni_path =
+	        device->protocol ? !strcmp(device->protocol, "opa") : device->driver && !strcmp(device->driver, "hfi1");
 	struct finding *finding = check_add(report, "port-waits-for-subnet-manager", subject, "%s: %s", port->state,
 	        armed ? "a subnet manager has armed the port, and none has made it active"
 	              : "the link is up, but no subnet manager has made the port active");
 	report_advice(finding,
 	        armed ? "Read the log of the subnet manager: it ended halfway, or another port holds it up."
-	              : "Start a subnet manager (opensm, or the switch's), or look why it does not see this port.");
+	        : omni_path
+	                ? "Start the fabric manager of Omni-Path (opafm), or look why it does not see this port."
+	                : "Start a subnet manager (opensm, or the switch's), or look why it does not see this port.");
 	return finding;
 }
 
@@ -163,11 +193,11 @@ static void check_state(const struct host *host, const struct rdma_device *devic
 	struct finding *finding = NULL;
 	bool infiniband = port->link_layer == LINK_LAYER_INFINIBAND;
 	if (infiniband && (is_state(port, "INIT") || is_state(port, "ARMED"))) {
-		finding = check_waiting(port, subject, report);
+		finding = check_waiting(device, port, subject, report);
 	} else if (is_state(port, "DOWN") && !(is_infiniband_vf(device) && is_zero_guid(device->node_guid))) {
 		finding = check_add(report, "port-down", subject, "the port is DOWN, physical state %s",
 		        port->physical_state ? port->physical_state : "unknown");
-		report_advice(finding, silent_hop(device) ? NULL : down_advice(report->arena, port));
+		report_advice(finding, silent_hop(device) ? NULL : down_advice(host, port));
 		if (finding && is_down_unasked(host, device, port))
 			finding->severity = SEVERITY_ERROR;
 	} else if (port->state && !is_state(port, "ACTIVE") && !is_state(port, "DOWN")) {

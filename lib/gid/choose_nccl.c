@@ -303,6 +303,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_DISABLE is set (" VERSION ")");
 		gid_reject_others(arena, choice, port, "no RDMA device is used");
 	} else if (is_excluded(port->table->device, port->table->port.value, environment)) {
+		choice->left_out_by = "NCCL_IB_HCA";
 		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_HCA=%.80s%s (" VERSION ")",
 		        get(environment, "NCCL_IB_HCA"),
 		        excludes_all(port->host, environment) ? " fits no port of any device here" : "");

@@ -222,6 +222,8 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 		        netdev_name(best), best->vlan.known ? " (VLAN)" : "", caveat(port, best));
 	else if (port->count)
 		gid_take_none(arena, choice, "no entry is usable in this network namespace");
+	else if (num_is(port->table->size, 0))
+		gid_take_none(arena, choice, "the device has no RoCE on this port: its table has no slots");
 	else if (own)
 		gid_take_none(arena, choice, "the table has no GID: its netdev %s %s", own->name,
 		        lacks ? lacks : "has addresses, but no entry for them");

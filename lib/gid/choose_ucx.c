@@ -301,19 +301,20 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 	if (understood && used && fixed >= 0)
 		gid_set_by(choice, "UCX_IB_GID_INDEX", fixed);
 	const char *devices = gid_environment_get(environment, "UCX_NET_DEVICES");
-	if (is_excluded(port, devices))
+	if (is_excluded(port, devices)) {
+		choice->left_out_by = "UCX_NET_DEVICES";
 		none(arena, port, choice, arena_printf(arena, "not used by UCX: UCX_NET_DEVICES=%.80s", devices));
-	else if (!understood)
+	} else if (!understood) {
 		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
-	else if (gid_port_inactive(port))
+	} else if (gid_port_inactive(port)) {
 		none(arena, port, choice, "the port is not active");
-	else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed)))
+	} else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed))) {
 		refuse_slot(arena, port, choice, fixed);
-	else if (fixed >= 0 && filter.mode != FILTER_NONE)
+	} else if (fixed >= 0 && filter.mode != FILTER_NONE) {
 		none(arena, port, choice, "UCX_IB_GID_INDEX and UCX_IB_ROCE_SUBNETS exclude each other");
-	else if (filter.mode == FILTER_INVALID)
+	} else if (filter.mode == FILTER_INVALID) {
 		none(arena, port, choice, "UCX_IB_ROCE_SUBNETS is not a list of subnets");
-	else if (fixed >= 0) {
+	} else if (fixed >= 0) {
 		gid_take(arena, choice, fixed, "UCX_IB_GID_INDEX=%" PRId64 " (" VERSION ")", fixed);
 		gid_reject_others(arena, choice, port, "UCX_IB_GID_INDEX is set");
 	} else if (gid_port_transport(port) != TRANSPORT_ROCE) {

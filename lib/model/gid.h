@@ -83,6 +83,7 @@ struct gid_choice {
 	bool empty_slot;    /* it takes none only because the slot that it looks at is empty */
 	const char *set_by; /* the variable that names its index; NULL: it searches */
 	struct num set_index;
+	const char *left_out_by; /* the variable because of which the port is not used; NULL: none */
 	const char *alternative; /* NAME=VALUE with which it would take one here that routers forward; NULL: none */
 	const char *remedy;      /* what would have it take a good entry; NULL: it does, or nothing better is there */
 	bool without_remedy;     /* `remedy` says why no setting helps */

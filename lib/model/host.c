@@ -440,3 +440,13 @@ struct netdev *port_netdev(const struct port *port)
 			return related->netdev;
 	return NULL;
 }
+
+bool port_is_narrow(const struct port *port)
+{
+	return port->link_layer == LINK_LAYER_INFINIBAND && port->rate_text && strstr(port->rate_text, "(1X ");
+}
+
+bool port_has_lid(const struct port *port)
+{
+	return port->lid.known && port->lid.value && port->lid.value != UINT16_MAX;
+}

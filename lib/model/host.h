@@ -424,6 +424,10 @@ const char *port_label(const char *device, struct num number, char out[static PO
 struct numa_node *host_node(const struct host *host, int64_t id);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */
 struct netdev *port_netdev(const struct port *port);
+/* One lane of InfiniBand. */
+bool port_is_narrow(const struct port *port);
+/* Has a subnet manager given it one? Until then ports say 0, or the permissive LID 65535. */
+bool port_has_lid(const struct port *port);
 bool netdev_is_member(const struct netdev *netdev, const struct netdev *master);
 
 /* The document of `topo`: struct host. */

@@ -141,7 +141,9 @@ static void put_mtu(struct lines *lines, const struct port *port)
 /* RoCE has none. */
 static void put_lid(struct lines *lines, const struct port *port)
 {
-	if (port->lid.known && port->sm_lid.known)
+	if (port->lid.known && !port_has_lid(port))
+		put(lines, "LID", "none, the port says %" PRId64, port->lid.value);
+	else if (port->lid.known && port->sm_lid.known)
 		put(lines, "LID", "%" PRId64 ", subnet manager %" PRId64, port->lid.value, port->sm_lid.value);
 	else if (port->lid.known)
 		put(lines, "LID", "%" PRId64, port->lid.value);

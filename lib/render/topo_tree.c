@@ -73,7 +73,7 @@ static void put_port(struct printing *printing, void *parent, const struct place
 	table_cell(printing->table, LINK, port->rate_mbps.known ? port->rate_text : NULL);
 	if (place->device->software == FLAG_YES)
 		table_cell(printing->table, DETAIL, "in software");
-	else if (port->lid.known && port->link_layer == LINK_LAYER_INFINIBAND)
+	else if (port_has_lid(port) && port->link_layer == LINK_LAYER_INFINIBAND)
 		table_cellf(printing->table, DETAIL, "LID %d", (int)port->lid.value);
 	else if (!place->netdev && port->netdevs.count && !port_netdev(port))
 		table_cellf(printing->table, DETAIL, "below %s", port->netdevs.items[0]->name);

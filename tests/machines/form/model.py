@@ -428,7 +428,9 @@ def complete_port(machine, device, port):
     port.state_code, port.state_text = code_and_word(port.state, STATES, f"{name}: state")
     physical = port.physical_state or ("LinkUp" if port.state_code >= 2 else "Disabled")
     port.physical_code, port.physical_text = code_and_word(physical, PHYSICAL, f"{name}: physical_state")
-    port.lid = (1 if port.is_ib else 0) if port.lid is None else port.lid
+    if port.is_ib:
+        machine.ib_ports = getattr(machine, "ib_ports", 0) + 1
+    port.lid = (machine.ib_ports if port.is_ib else 0) if port.lid is None else port.lid
     port.sm_lid = (1 if port.is_ib else 0) if port.sm_lid is None else port.sm_lid
     port.guid_number = guid_number(port.guid) if port.guid else device.node_guid_number
     if port.gid_table is None:

@@ -215,7 +215,7 @@ TABLES = {
         "state": Key("text", "ACTIVE", "DOWN INIT ARMED ACTIVE ACTIVE_DEFER, or as sysfs writes it"),
         "physical_state": Key("text", None, "LinkUp, Disabled, Polling …, or as sysfs writes it; by `state`"),
         "rate": Key("text", "100 Gb/sec (4X EDR)", "or an errno's name"),
-        "lid": Key("number", None, "1 on InfiniBand, else 0"),
+        "lid": Key("number", None, "on InfiniBand 1 and up, another for each port; else 0"),
         "sm_lid": Key("number", None, "1 on InfiniBand, else 0"),
         "lmc": Key("number", 0, ""),
         "sm_sl": Key("number", 0, ""),

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What a port can do: the width of its link, and whether it has RoCE. */
+#include "check/add.h"
+#include "check/topo.h"
+#include "source/join.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_active(const struct port *port)
+{
+	return port->state && !strcmp(port->state, "ACTIVE");
+}
+
+/* That of the planes of a port (smi1 beside mlx5_0, for management only): each has one lane rightly. */
+static bool is_of_planes(const struct host *host, const struct rdma_device *device)
+{
+	list_each(other, &host->devices)
+		if (other != device && other->pci && other->pci == device->pci)
+			return true;
+	return !device->uverbs.path;
+}
+
+/* Splitting cables give two lanes to each end; nothing else gives one. What a VF says is its port's. */
+static void check_width(
+        const struct host *host, const struct rdma_device *device, const struct port *port, struct report *report)
+{
+	char subject[PORT_LABEL_SIZE];
+	if (port->transport != TRANSPORT_INFINIBAND || !is_active(port) || device->function.kind == FUNCTION_VF ||
+	        !port_is_narrow(port) || is_of_planes(host, device))
+		return;
+	struct finding *finding = check_add(report, "port-narrow", port_label(device->name, port->number, subject),
+	        "the link came up with one lane: %s", port->rate_text);
+	report_evidence(report, finding, "RDMA port", "rate", "%s", port->rate_text);
+	report_advice(finding, "Reseat or change the cable and its modules, and look at the port of the switch "
+	                       "(iblinkinfo).");
+}
+
+/* Representors never have it. */
+static bool is_without_roce(const struct port *port)
+{
+	const struct netdev *netdev = port_netdev(port);
+	return port->transport == TRANSPORT_ROCE && num_is(port->gid_table_length, 0) && netdev &&
+	       !join_is_representor(netdev);
+}
+
+static bool has_port_to_use(const struct host *host)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			if (is_active(port) && port->transport && !num_is(port->gid_table_length, 0))
+				return true;
+	return false;
+}
+
+/* What is left of such a device sends raw Ethernet packets (mlx5_ib's raw_eth_profile). */
+static void check_roce(
+        const struct host *host, const struct rdma_device *device, const struct port *port, struct report *report)
+{
+	char subject[PORT_LABEL_SIZE];
+	if (!is_without_roce(port))
+		return;
+	port_label(device->name, port->number, subject);
+	bool switchdev = device->representors.count;
+	struct finding *finding = check_add(report, "roce-off", subject,
+	        "the device has no RoCE on this port: its GID table has no slots%s",
+	        switchdev ? ", as that of an uplink in switchdev mode" : "");
+	if (finding && (switchdev || has_port_to_use(host)))
+		finding->severity = SEVERITY_INFO;
+	report_evidence(report, finding, "ibv_query_port", "gid_tbl_len", "0");
+	const char *address = device->pci ? device->pci->address : NULL;
+	bool mlx5 = address && device->driver && !strcmp(device->driver, "mlx5_core");
+	report_advice(
+	        finding, switchdev ? "Use the RDMA device of a VF or scalable function of it."
+	                 : mlx5    ? arena_printf(report->arena,
+	                                     "Where it is meant to have it: devlink dev param set pci/%s name enable_roce "
+	                                        "value true "
+	                                        "cmode driverinit, then devlink dev reload pci/%s.",
+	                                     address, address)
+	                           : "Where it is meant to have it, look at the settings of its driver and firmware.");
+}
+
+void check_links(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports) {
+			check_width(host, device, port, report);
+			check_roce(host, device, port, report);
+		}
+}
