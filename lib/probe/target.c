@@ -148,6 +148,17 @@ void target_look(struct target *target)
 		take_receives(target);
 }
 
+/* What was there before is there still, as a whole: the request that used this slot last. */
+static bool is_untouched(const struct target *target, uint32_t serial)
+{
+	const struct layout *layout = target->layout;
+	const struct series *series = layout_series(layout, serial);
+	if (serial % layout->count < series->slots)
+		return false; /* the first use */
+	return payload_check(place_of(target, serial), series->bytes, layout->seed, serial - series->slots) ==
+	       PAYLOAD_RIGHT;
+}
+
 /* `until_ns`: what is not there may still be on its way. */
 static void verify_slot(struct target *target, uint32_t serial, int64_t until_ns)
 {
@@ -159,6 +170,8 @@ static void verify_slot(struct target *target, uint32_t serial, int64_t until_ns
 	for (;;) {
 		landing->payload = (int)payload_check(
 		        place_of(target, serial), layout_series(layout, serial)->bytes, layout->seed, serial);
+		if (landing->payload == PAYLOAD_WRONG && is_untouched(target, serial))
+			landing->payload = PAYLOAD_UNTOUCHED;
 		if (landing->payload == PAYLOAD_RIGHT || run_now(target->endpoint->run) >= until_ns)
 			return;
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);

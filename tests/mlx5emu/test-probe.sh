@@ -185,6 +185,10 @@ for op in write write-imm send read; do
 	peers "$op" ok "" "" "--op $op --count 3" evidence.remote.device=mlx5_1 evidence.remote.alive=true \
 		evidence.operations.0.payload_verified=true verdict.confidence=confirmed evidence.local.gid_type="RoCE v2"
 done
+# the place of an earlier request, whose bytes are there still
+peers "lost behind others: the target has nothing of it" failed "--fault drop:req,after=50" "" "--count 100 --size 64" \
+	evidence.operations.50.wc_status=12 evidence.operations.50.landed=false evidence.operations.50.payload_verified=null \
+	evidence.payloads.0.wrong=0
 peers "corrupt at the target: the listener says so too" corrupt "" "--fault corrupt:target" "" \
 	listener:verdict.outcome=corrupt listener:verdict.confidence=none listener:evidence.payloads.0.right=0
 peers "more is posted than the send queue holds: the listener is told" failed "" "" "--drill sq-full" verdict.layer=application \
