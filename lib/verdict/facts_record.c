@@ -93,11 +93,17 @@ static int64_t growth_of(const struct counter_change *counter)
 	                                                     : 0;
 }
 
+/* Counters of 32 bits of InfiniBand ports stay at their end (IBTA, 16.1.3.5); some adapters have these only. */
+static bool is_at_its_end(const struct counter_change *counter)
+{
+	return num_is(counter->before, UINT32_MAX) && num_is(counter->after, UINT32_MAX);
+}
+
 struct num counter_growth(const struct judge *judge, int side, const char *name, enum flag *quiet)
 {
 	list_each(counter, &judge->evidence->counters) {
 		if (counter->side != side || !text_is(counter->name, name) || !counter->before.known ||
-		        !counter->after.known)
+		        !counter->after.known || is_at_its_end(counter))
 			continue;
 		if (quiet)
 			*quiet = counter->quiet;

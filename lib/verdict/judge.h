@@ -224,6 +224,8 @@ void tell_starvation(struct judge *judge, enum starvation starvation);
 void tell_counters(struct judge *judge);
 /* Where to look for what moved damage, discards, pause and congestion counters after a quiet baseline. */
 void advise_counters(struct judge *judge);
+/* The advice of a table, for the host of this side. */
+void advise_side(struct judge *judge, int side, const char *advice);
 /* The same of events that tell of a change of addresses, partitions or paths. */
 void advise_events(struct judge *judge);
 void tell_events(struct judge *judge);
@@ -277,6 +279,7 @@ layer_set broken_meanwhile(const struct judge *judge, const struct operation *op
 bool is_untranslated(const struct endpoint_facts *end, struct num status);
 /* rules_counts.c: listed or not. */
 int64_t success_count(const struct judge *judge);
+bool all_ended_well(const struct judge *judge);
 struct num posted_count(const struct evidence *evidence);
 int64_t omitted_count(const struct evidence *evidence);
 bool judge_counted(struct judge *judge); /* nothing is listed, and the counts say that all went well */
@@ -319,6 +322,7 @@ bool judge_retried(struct judge *judge);
 bool judge_late(struct judge *judge);
 bool judge_slow(struct judge *judge);
 void tell_slowest(struct judge *judge);
+void tell_slow_steps(struct judge *judge); /* of the set-up, though it went well */
 /* rules_degraded.c */
 bool all_succeeded(const struct judge *judge);
 const struct async_event *error_event(const struct judge *judge, int side); /* of that side; NULL: none */

@@ -57,6 +57,9 @@ static bool judge_not_taken(struct judge *judge)
 	const struct operation *pending = judge->pending;
 	int64_t arrived = pending->cqe_arrived_ns.value;
 	because(judge, "no network and no device is involved any more: the result lies in this host's memory");
+	if (text_is(judge->evidence->local.qp_state, "ERR") && is_of_first(judge, pending))
+		not_observed(
+		        judge, "the status of that completion: the queue pair is in ERR, so that it may be an error");
 	if (text_is(judge->request->wait, "event") || evidence->notification)
 		return judge_unnotified(judge, OUTCOME_STALLED);
 	summarize(judge, "the completion is in the completion queue, and nobody took it");

@@ -402,9 +402,9 @@ bool rule_unacknowledged(struct judge *judge)
 	because(judge, "%s had not returned when the deadline came", stuck->step);
 	because(judge, "%" PRId64 " completion events were taken and %" PRId64 " acknowledged: it waits for the others",
 	        notification->events.value, notification->acked.value);
-	bool done = judge->posted && judge->succeeded == judge->posted;
+	bool done = all_ended_well(judge);
 	if (done)
-		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
+		because(judge, "%s had completed successfully before", all_operations(judge, success_count(judge)));
 	summarize(judge, "destroying the completion queue waits for events that were not acknowledged");
 	next_step(judge, "call ibv_ack_cq_events() for each event that ibv_get_cq_event() returned");
 	return confirmed(judge, done ? OUTCOME_DEGRADED : OUTCOME_STALLED, LAYER_APPLICATION);

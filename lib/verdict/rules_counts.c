@@ -43,6 +43,12 @@ static int64_t unended(const struct judge *judge)
 	return difference(posted.value, ended);
 }
 
+bool all_ended_well(const struct judge *judge)
+{
+	return judge->posted && judge->succeeded == judge->posted && unended(judge) <= 0 &&
+	       !count_of(judge->evidence->operations_failed) && !count_of(judge->evidence->flushes);
+}
+
 /* By their own count, which a process that did not come to its end left at 0, or because more were posted than are
  * listed. */
 int64_t omitted_count(const struct evidence *evidence)

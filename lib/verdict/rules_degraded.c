@@ -110,7 +110,7 @@ static bool judge_error_event(struct judge *judge)
 	if (!event)
 		return false;
 	const struct explanation *text = &explain_event(event->event)->text;
-	because(judge, "%s had completed successfully", all_operations(judge, judge->succeeded));
+	because(judge, "%s had completed successfully", all_operations(judge, success_count(judge)));
 	because(judge, "%s: %s", event->event, text->meaning);
 	summarize(judge, "every request succeeded, and %s of %s says that something broke", event->event,
 	        event->side == SIDE_REMOTE ? "the peer" : "this side");

@@ -299,6 +299,26 @@ bool judge_late(struct judge *judge)
 	return undetermined(judge, OUTCOME_DEGRADED, delaying_layers(judge, late));
 }
 
+static void tell_slow_step(struct judge *judge, const char *name, int side, struct num duration)
+{
+	/* A neighbour that has to be asked twice takes a second (arp(7), retrans_time). */
+	const int64_t noticeable_ns = 1500000000;
+	char took[DURATION_TEXT_SIZE];
+	if (name && duration.known && duration.value >= noticeable_ns && !is_teardown(name))
+		because(judge, "%s%s took %s: far longer than usual", name, side == SIDE_REMOTE ? " on the peer" : "",
+		        format_duration(duration.value, took));
+}
+
+void tell_slow_steps(struct judge *judge)
+{
+	list_each(step, &judge->evidence->resources)
+		if (num_is(step->error, 0))
+			tell_slow_step(judge, step->step, step->side, step->duration_ns);
+	list_each(transition, &judge->evidence->transitions)
+		if (num_is(transition->error, 0))
+			tell_slow_step(judge, transition->to, transition->side, transition->duration_ns);
+}
+
 /* Not long enough to call it degraded, and too long to be silent about. */
 void tell_slowest(struct judge *judge)
 {

@@ -66,7 +66,7 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, const struct o
 		bool never = !text_is(remote->qp_state, "ERR") && reached(judge, SIDE_REMOTE, "INIT") &&
 		             !tried(judge, SIDE_REMOTE, "RTR");
 		if (own_event(judge, SIDE_REMOTE, "DEVICE_FATAL") || own_event(judge, SIDE_REMOTE, "QP_FATAL"))
-			return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+			return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(PLATFORM));
 		if (never && !has_said_ready(judge)) {
 			because(judge, "the request was posted, and the peer had not said that it is ready");
 			return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base | L(APPLICATION));
@@ -182,14 +182,19 @@ bool judge_gid_gone(struct judge *judge, enum outcome outcome, layer_set base)
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
-/* Of the peer; its adapter or its program may have broken it. */
-static bool has_broken_queue(const struct judge *judge)
+/* Of the peer: who may have broken it, by the events that say so. 0: nothing did. */
+static layer_set broken_there(struct judge *judge)
 {
 	static const char *const events[] = { "CQ_ERR", "QP_FATAL", "SRQ_ERR", "WQ_FATAL" };
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		if (own_event(judge, SIDE_REMOTE, events[i]))
-			return true;
-	return false;
+	layer_set set = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		if (!own_event(judge, SIDE_REMOTE, events[i]))
+			continue;
+		const struct explanation *text = &explain_event(events[i])->text;
+		set |= layers_of_side(judge, SIDE_REMOTE, text->layers) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
+		advise_side(judge, SIDE_REMOTE, text->next);
+	}
+	return set;
 }
 
 /* A request that got no answer, and what is known of it so far. */
@@ -235,15 +240,14 @@ static void weigh_peer(struct loss *loss)
 {
 	struct judge *judge = loss->judge;
 	bool refused = own_event(judge, SIDE_REMOTE, "QP_ACCESS_ERR") || own_event(judge, SIDE_REMOTE, "QP_REQ_ERR");
-	bool broken = has_broken_queue(judge);
+	layer_set broken = broken_there(judge);
 	/* It answered that it had no receive, until the answers were lost. */
 	bool unready = needs_receive(loss->operation) && counted_not_ready(judge, true);
 	if (refused) {
 		because(judge, "the peer's queue pair refused a request, and its answer did not come back");
 		loss->base |= L(APPLICATION) | L(REMOTE_APPLICATION);
 	}
-	if (broken)
-		loss->base |= L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
+	loss->base |= broken;
 	if (unready) {
 		loss->base |= L(REMOTE_APPLICATION);
 		next_step(

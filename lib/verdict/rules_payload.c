@@ -135,6 +135,7 @@ bool rule_ok(struct judge *judge)
 	if (!all_succeeded(judge))
 		return false;
 	tell_slowest(judge);
+	tell_slow_steps(judge);
 	because(judge, "%" PRId64 " operation%s completed successfully", success_count(judge),
 	        plural(success_count(judge)));
 	tell_network(judge);

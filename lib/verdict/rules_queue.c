@@ -62,9 +62,11 @@ bool rule_refused(struct judge *judge)
 	because(judge, "posting the request failed: %s (errno %" PRId64 ")", strerror((int)error), error);
 	if (known)
 		because(judge, "%s", known->text.meaning);
-	if (judge->posted)
-		because(judge, "%u request%s before it %s posted", judge->posted, plural(judge->posted),
-		        judge->posted == 1 ? "was" : "were");
+	struct num counted = judge->evidence->operations_posted;
+	int64_t before = counted.known && counted.value > judge->posted ? counted.value : judge->posted;
+	if (before)
+		because(judge, "%" PRId64 " request%s before it %s posted", before, plural(before),
+		        before == 1 ? "was" : "were");
 	summarize(judge, "the request was refused when it was posted: %s", strerror((int)error));
 	if (error == EINVAL && never_moved_to_rts(judge, refused))
 		return judge_refused_early(judge);

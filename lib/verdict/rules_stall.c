@@ -6,6 +6,17 @@
 
 #include <inttypes.h>
 
+/* The completion may be there, and no event tell of it: nobody watched the queue, nor polled it when waiting had ended.
+ */
+static bool may_wait_for_event(const struct judge *judge)
+{
+	const struct evidence *evidence = judge->evidence;
+	bool events = text_is(judge->request->wait, "event") || evidence->notification;
+	int64_t end = waiting_end_ns(judge);
+	bool looked = evidence->last_poll_ns.known && end >= 0 && evidence->last_poll_ns.value >= end;
+	return events && !evidence->observers.cqe && !looked;
+}
+
 /* Layers that may keep a completion from arriving; the caller's polling is judged apart. */
 static layer_set open_layers(const struct judge *judge)
 {
@@ -15,6 +26,8 @@ static layer_set open_layers(const struct judge *judge)
 	/* Somebody watched completion queue memory and found nothing there: not for want of polling. */
 	if (judge->evidence->observers.cqe && asks_for_completion(judge, judge->pending) == FLAG_YES)
 		set &= ~L(APPLICATION);
+	if (may_wait_for_event(judge))
+		set |= L(KERNEL);
 	return set;
 }
 

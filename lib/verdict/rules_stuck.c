@@ -74,6 +74,16 @@ static bool judge_stopped(struct judge *judge)
 	        judge, judge->posted ? OUTCOME_STALLED : OUTCOME_NOT_RUN, L(APPLICATION) | L(CONFIGURATION));
 }
 
+/* What comes after it may be its consequence. */
+static bool tell_stopped_device(struct judge *judge)
+{
+	if (!own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
+		return false;
+	tell_events(judge);
+	next_step(judge, "%s", explain_event("DEVICE_FATAL")->text.next);
+	return true;
+}
+
 /* rxe sends from within the call that posts, and tries again there while the host's network stack refuses its packets.
  */
 static layer_set layers_of_sending(struct judge *judge)
@@ -97,7 +107,7 @@ bool rule_stuck(struct judge *judge)
 	if (!stuck || is_waiting(stuck))
 		return false;
 	/* A hang at the end, after everything went well, does not undo it. */
-	bool done = judge->posted && judge->succeeded == judge->posted;
+	bool done = all_ended_well(judge);
 	if (done && judge->wrong)
 		return false;
 	/* The first error wins. */
@@ -122,14 +132,24 @@ bool rule_stuck(struct judge *judge)
 		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
 	}
 	if (done)
-		because(judge, "%s had completed successfully before", all_operations(judge, judge->succeeded));
+		because(judge, "%s had completed successfully before", all_operations(judge, success_count(judge)));
+	bool stopped = tell_stopped_device(judge);
 	bool runs = text_is(stuck->system_call, "running"), outside = runs || text_is(stuck->system_call, "none");
 	const char *call = outside ? NULL : stuck->system_call;
 	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
 	        call ? call : "");
-	next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
+	if (!stopped)
+		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
 	if (is_readable(stuck->wait_channel))
 		because(judge, "it sleeps in %s", stuck->wait_channel);
+	if (stopped) {
+		summarize(judge, "%s %s, and the adapter stopped working or was removed", stuck->step,
+		        runs ? "does not return" : "hangs");
+		bool kernel = !sleeps_in_user_space(stuck) && (call || is_readable(stuck->wait_channel));
+		return undetermined(judge, outcome,
+		        L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION) |
+		                (kernel ? 0 : L(PROVIDER) | L(APPLICATION)));
+	}
 	if (runs) {
 		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
 		return undetermined(
@@ -163,8 +183,9 @@ bool rule_stuck(struct judge *judge)
 static void tell_early_end(struct judge *judge, const char *how, int64_t number)
 {
 	because(judge, "the traced process %s %" PRId64 " before it was done", how, number);
-	if (judge->succeeded)
-		because(judge, "%u operation%s had succeeded by then", judge->succeeded, plural(judge->succeeded));
+	if (success_count(judge))
+		because(judge, "%" PRId64 " operation%s had succeeded by then", success_count(judge),
+		        plural(success_count(judge)));
 	summarize(judge, "the traced process %s %" PRId64, how, number);
 }
 
@@ -190,7 +211,7 @@ bool rule_died(struct judge *judge)
 	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
 	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION);
 	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
-	if (died.value == SIGBUS)
+	if (died.value == SIGBUS || tell_stopped_device(judge))
 		set |= L(DEVICE) | L(PLATFORM);
 	return undetermined(judge, outcome, set);
 }

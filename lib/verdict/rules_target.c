@@ -140,6 +140,16 @@ static bool judge_own_right(struct judge *judge, const struct peer_report *repor
 	return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(DEVICE) | L(REMOTE_APPLICATION));
 }
 
+/* It answers nobody from then on; whether that was before the peer gave up only the two documents together tell. */
+static void tell_stopped_here(struct judge *judge, const struct peer_report *report)
+{
+	bool unanswered = !report->wc_status.known || report->wc_status.value == WC_RETRY_EXC;
+	if (!unanswered || !own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
+		return;
+	summarize(judge, "the peer's operation got no answer, and this side's adapter stopped working or was removed");
+	next_step(judge, "%s", explain_event("DEVICE_FATAL")->text.next);
+}
+
 static bool judge_peer_operation(struct judge *judge, const struct peer_report *report)
 {
 	const char *request = request_words(judge, report->opcode, report->bytes);
@@ -148,6 +158,7 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 		because(judge, "the peer says that its %s got no completion", request);
 		summarize(judge, "the peer's operation stalled");
 		tell_arrivals(judge);
+		tell_stopped_here(judge, report);
 		return undetermined(judge, OUTCOME_STALLED,
 		        without_us(judge, report, mirrored(WHOLE_PATH | L(APPLICATION))) | broken_here(judge));
 	}
@@ -159,6 +170,7 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 	summarize(judge, "the peer's operation failed: status %" PRId64 " (%s)", report->wc_status.value,
 	        known ? known->name : "unknown");
 	tell_arrivals(judge);
+	tell_stopped_here(judge, report);
 	if (judge_port_down(judge, OUTCOME_FAILED) || judge_own_right(judge, report))
 		return true;
 	layer_set set = known && known->text.layers ? known->text.layers : WHOLE_PATH | L(APPLICATION) | L(KERNEL);

@@ -142,6 +142,11 @@ static bool judge_rejected(struct judge *judge, const struct operation *operatio
 	}
 	if (!is_access && judge_packet_length(judge, operation, base))
 		return true;
+	if (is_access && operation->opcode == OP_SEND) {
+		because(judge, "a send names neither key nor range of the peer: where it goes its receive says");
+		not_observed(judge, "key, range and rights of the receive that the peer had posted");
+		return undetermined(judge, OUTCOME_FAILED, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+	}
 	if (is_access && is_empty(operation)) {
 		because(judge, "it has no bytes: then the adapter looks at neither key nor range");
 		not_observed(judge, "what of a request without bytes the peer's adapter refused");
@@ -232,6 +237,10 @@ static bool judge_no_receive(struct judge *judge, const struct operation *operat
 	if (is_driver(&judge->evidence->local, "efa")) {
 		because(judge, "efa gives this status to a peer that does not answer");
 		return undetermined(judge, OUTCOME_FAILED, base | L(NETWORK) | L(CONFIGURATION));
+	}
+	if (operation->opcode == OP_UNKNOWN) {
+		not_observed(judge, "which operation it is, and so whether it needs a receive of the peer");
+		return undetermined(judge, OUTCOME_FAILED, base);
 	}
 	if (!needs_receive(operation)) {
 		because(judge, "this operation needs no receive of the peer; its adapter may ask for time while it "

@@ -94,7 +94,7 @@ void tell_counters(struct judge *judge)
 }
 
 /* A sentence of the tables, which speak of the side that counted or was told. */
-static void advise_side(struct judge *judge, int side, const char *advice)
+void advise_side(struct judge *judge, int side, const char *advice)
 {
 	char *text = arena_printf(judge->arena, "%c%s", tolower((unsigned char)advice[0]), advice + 1);
 	size_t length = text ? strlen(text) : 0;
@@ -300,7 +300,7 @@ static void tell_control(struct judge *judge)
 		        " unacknowledged segments: consistent with trouble of IP between the hosts",
 		        tcp->retransmits.known ? tcp->retransmits.value : 0,
 		        tcp->unacked.known ? tcp->unacked.value : 0);
-	else if (tcp->retransmits.known && !peer_closed(judge))
+	else if (tcp->retransmits.known && !judge->control && judge->evidence->remote.alive != FLAG_NO)
 		not_observed(judge,
 		        "the RoCE path: a control connection that works does not prove it, as TCP takes other queues, "
 		        "filters and traffic classes");
