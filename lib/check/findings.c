@@ -123,7 +123,7 @@ const struct finding_kind finding_kinds[] = {
 	/* PCI */
 	{ "acs-redirect", SEVERITY_INFO,
 	        "ACS sends requests between devices up to the root: peer-to-peer DMA is slow or fails", NULL },
-	{ "pcie-errors", SEVERITY_WARNING, "the PCIe error counters of the function are not zero",
+	{ "pcie-errors", SEVERITY_WARNING, "PCIe error counters of the function or of a port above it are not zero",
 	        "info where all of them were corrected" },
 	{ "pcie-link-downtrained", SEVERITY_WARNING, "a PCIe link runs slower or narrower than both of its ends can",
 	        NULL },

@@ -115,21 +115,31 @@ static void check_acs(const struct rdma_device *device, const struct pci_functio
 	}
 }
 
-static void check_errors(const struct pci_function *function, struct report *report)
+/* `where` tells of a bridge what it leads to; "" for the device's function itself. */
+static void check_errors(const char *address, const struct aer_facts *aer, const char *where, struct report *report)
 {
 	char subject[80];
-	const struct aer_facts *aer = function->aer;
 	if (!aer || (aer->correctable.value <= 0 && aer->nonfatal.value <= 0 && aer->fatal.value <= 0))
 		return;
-	snprintf(subject, sizeof(subject), "pci:%s", function->address);
+	snprintf(subject, sizeof(subject), "pci:%s", address);
 	struct finding *finding = check_add(report, "pcie-errors", subject,
-	        "PCIe errors since boot: %lld corrected, %lld not fatal, %lld fatal", (long long)aer->correctable.value,
-	        (long long)aer->nonfatal.value, (long long)aer->fatal.value);
+	        "PCIe errors since boot%s: %lld corrected, %lld not fatal, %lld fatal", where,
+	        (long long)aer->correctable.value, (long long)aer->nonfatal.value, (long long)aer->fatal.value);
 	if (finding && aer->nonfatal.value <= 0 && aer->fatal.value <= 0)
 		finding->severity = SEVERITY_INFO; /* the link layer repaired them */
 	report_evidence(report, finding, "sysfs", "aer_dev_correctable", "%lld", (long long)aer->correctable.value);
 	report_evidence(report, finding, "sysfs", "aer_dev_nonfatal", "%lld", (long long)aer->nonfatal.value);
 	report_evidence(report, finding, "sysfs", "aer_dev_fatal", "%lld", (long long)aer->fatal.value);
+}
+
+/* Either end of a link counts what it receives: what the adapter sent damaged stands at the port above it. */
+static void check_errors_above(
+        const struct rdma_device *device, const struct pci_function *function, struct report *report)
+{
+	char where[160];
+	snprintf(where, sizeof(where), " at a port on the way to %s", device->name);
+	list_each(hop, &function->path)
+		check_errors(hop->address, hop->aer, where, report);
 }
 
 static void check_path(const struct rdma_device *device, const struct pci_function *function, struct report *report)
@@ -139,7 +149,8 @@ static void check_path(const struct rdma_device *device, const struct pci_functi
 		if (has_link(function, i, &link))
 			check_link(device, function, &link, report);
 	check_acs(device, function, report);
-	check_errors(function, report);
+	check_errors(function->address, function->aer, "", report);
+	check_errors_above(device, function, report);
 }
 
 void check_pci(const struct host *host, struct report *report)

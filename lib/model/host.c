@@ -91,6 +91,13 @@ static const struct field process_fields[] = {
 };
 RECORD(process_record, process_facts, process_fields);
 
+static const struct field aer_fields[] = {
+	FIELD(NUMBER, struct aer_facts, correctable, "corrected errors, total"),
+	FIELD(NUMBER, struct aer_facts, nonfatal, "uncorrected errors that are not fatal, total"),
+	FIELD(NUMBER, struct aer_facts, fatal, "fatal errors, total"),
+};
+static RECORD(aer_record, aer_facts, aer_fields);
+
 static const struct field pci_hop_fields[] = {
 	FIELD(TEXT, struct pci_hop, address, "PCI address"),
 	FIELD_OF_NAMES(struct pci_hop, kind, pci_kind_names, "what it is"),
@@ -99,6 +106,8 @@ static const struct field pci_hop_fields[] = {
 	FIELD_AS(MILLI, struct pci_hop, max_speed_mtps, "max_speed_gts", "speed it is capable of, GT/s"),
 	FIELD(NUMBER, struct pci_hop, max_width, "lanes it is capable of"),
 	FIELD(TEXT, struct pci_hop, acs, "flags of its ACS control register"),
+	FIELD_OF(RECORD, struct pci_hop, aer, aer_record,
+	        "PCIe error counters of a bridge, null: not offered; those of the function are in its own aer"),
 };
 static RECORD(pci_hop_record, pci_hop, pci_hop_fields);
 
@@ -107,13 +116,6 @@ static const struct field iommu_fields[] = {
 	FIELD(TEXT, struct iommu_facts, type, "type of the group's domain"),
 };
 static RECORD(iommu_record, iommu_facts, iommu_fields);
-
-static const struct field aer_fields[] = {
-	FIELD(NUMBER, struct aer_facts, correctable, "corrected errors, total"),
-	FIELD(NUMBER, struct aer_facts, nonfatal, "uncorrected errors that are not fatal, total"),
-	FIELD(NUMBER, struct aer_facts, fatal, "fatal errors, total"),
-};
-static RECORD(aer_record, aer_facts, aer_fields);
 
 static const struct field pci_function_fields[] = {
 	FIELD(TEXT, struct pci_function, address, "PCI address"),

@@ -79,6 +79,11 @@ enum pci_kind {
 	PCI_KIND_COUNT
 };
 
+/* Totals of aer_dev_correctable, aer_dev_nonfatal and aer_dev_fatal. */
+struct aer_facts {
+	struct num correctable, nonfatal, fatal;
+};
+
 struct pci_hop {
 	const char *address;                   /* as sysfs writes it, domain of 4 to 8 hex digits */
 	int kind;                              /* enum pci_kind */
@@ -86,17 +91,13 @@ struct pci_hop {
 	struct num width, max_width;
 	const char
 	        *acs; /* null | "none" | flags of the ACS control register, e.g. "source-validation request-redirect" */
-	bool silent;  /* its configuration space reads all ones; not in the document */
+	struct aer_facts *aer; /* of a bridge; NULL: not offered. That of the function at the end is its own */
+	bool silent;           /* its configuration space reads all ones; not in the document */
 };
 
 struct iommu_facts {
 	struct num group;
 	const char *type; /* iommu_groups/N/type: "DMA", "DMA-FQ", "identity" … */
-};
-
-/* Totals of aer_dev_correctable, aer_dev_nonfatal and aer_dev_fatal. */
-struct aer_facts {
-	struct num correctable, nonfatal, fatal;
 };
 
 struct pci_function {

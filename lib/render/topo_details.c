@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_WIDTH = 14 };
+enum { KEY_WIDTH = 14, AER_TEXT_SIZE = 3 * NUMBER_TEXT_SIZE + 32 };
 
 struct lines {
 	FILE *stream;
@@ -99,15 +99,28 @@ static void put_total(char out[static NUMBER_TEXT_SIZE], struct num total)
 		snprintf(out, NUMBER_TEXT_SIZE, "?");
 }
 
-static void put_aer(struct lines *lines, const struct aer_facts *aer)
+static void aer_text(const struct aer_facts *aer, char text[static AER_TEXT_SIZE])
 {
 	char correctable[NUMBER_TEXT_SIZE], nonfatal[NUMBER_TEXT_SIZE], fatal[NUMBER_TEXT_SIZE];
-	if (!aer)
-		return;
 	put_total(correctable, aer->correctable);
 	put_total(nonfatal, aer->nonfatal);
 	put_total(fatal, aer->fatal);
-	put(lines, "PCIe errors", "%s correctable, %s non-fatal, %s fatal", correctable, nonfatal, fatal);
+	snprintf(text, AER_TEXT_SIZE, "%s correctable, %s non-fatal, %s fatal", correctable, nonfatal, fatal);
+}
+
+static void put_aer(struct lines *lines, const struct aer_facts *aer)
+{
+	char text[AER_TEXT_SIZE];
+	if (!aer)
+		return;
+	aer_text(aer, text);
+	put(lines, "PCIe errors", "%s", text);
+}
+
+/* Most bridges count nothing, and then nothing is said. */
+static bool has_errors(const struct aer_facts *aer)
+{
+	return aer && (aer->correctable.value > 0 || aer->nonfatal.value > 0 || aer->fatal.value > 0);
 }
 
 /* From the root on; the link to the hop above stands at the lower of its two ends. */
@@ -117,11 +130,15 @@ static void put_path(struct lines *lines, const struct pci_function *function)
 	list_each(hop, &function->path) {
 		bool has_link = hop->kind != PCI_ROOT_PORT && hop->kind != PCI_SWITCH_DOWNSTREAM;
 		char link[PLACE_LINK_SIZE] = "";
+		char errors[AER_TEXT_SIZE] = "";
 		if (has_link)
 			place_link(hop, above, link);
-		put(lines, above ? "" : "PCI path", "%s %s%s%s%s%s", hop->address,
+		if (has_errors(hop->aer))
+			aer_text(hop->aer, errors);
+		put(lines, above ? "" : "PCI path", "%s %s%s%s%s%s%s%s", hop->address,
 		        pci_kind_names[hop->kind] ? pci_kind_names[hop->kind] : "of unknown kind",
-		        *link ? ", link " : "", link, hop->acs ? ", ACS " : "", hop->acs ? hop->acs : "");
+		        *link ? ", link " : "", link, hop->acs ? ", ACS " : "", hop->acs ? hop->acs : "",
+		        *errors ? ", PCIe errors " : "", errors);
 		above = hop;
 	}
 }

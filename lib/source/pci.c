@@ -108,6 +108,27 @@ static void read_hop(
 		        "the extended configuration space is readable with CAP_SYS_ADMIN only");
 }
 
+static struct num read_aer_file(struct origin *origin, const char *path, const char *name)
+{
+	char file[SYSFS_PATH_SIZE], text[2048];
+	snprintf(file, sizeof(file), "%s/%s", path, name);
+	ssize_t length = origin_read(origin, file, text, sizeof(text));
+	return length < 0 ? (struct num){ 0 } : pci_aer_total(text);
+}
+
+/* Of the function or bridge in the directory `path`. NULL: it has none. */
+static struct aer_facts *read_aer(struct origin *origin, struct arena *arena, const char *path)
+{
+	struct num correctable = read_aer_file(origin, path, "aer_dev_correctable");
+	struct aer_facts *aer = correctable.known ? arena_new_object(arena, struct aer_facts) : NULL;
+	if (!aer)
+		return NULL;
+	aer->correctable = correctable;
+	aer->nonfatal = read_aer_file(origin, path, "aer_dev_nonfatal");
+	aer->fatal = read_aer_file(origin, path, "aer_dev_fatal");
+	return aer;
+}
+
 static int read_path(struct origin *origin, struct host *host, struct pci_function *function)
 {
 	const char *address;
@@ -128,6 +149,8 @@ static int read_path(struct origin *origin, struct host *host, struct pci_functi
 			snprintf(path, sizeof(path), "%.*s", (int)(address + length - function->sysfs_path),
 			        function->sysfs_path);
 			read_hop(origin, host, path, hop, above);
+			if (address[length]) /* a bridge: something follows it */
+				hop->aer = read_aer(origin, host->arena, path);
 		}
 		if (list_add_existing(host->arena, &function->path, hop))
 			return -ENOMEM;
@@ -190,26 +213,6 @@ static void read_iommu(struct origin *origin, struct host *host, struct pci_func
 	if (!iommu->type)
 		sysfs_missing(host, "iommu", origin_subject(origin), errno);
 	function->iommu = iommu;
-}
-
-static struct num read_aer_file(struct origin *origin, const struct pci_function *function, const char *name)
-{
-	char file[SYSFS_PATH_SIZE], text[2048];
-	snprintf(file, sizeof(file), "%s/%s", function->sysfs_path, name);
-	ssize_t length = origin_read(origin, file, text, sizeof(text));
-	return length < 0 ? (struct num){ 0 } : pci_aer_total(text);
-}
-
-static void read_aer(struct origin *origin, struct host *host, struct pci_function *function)
-{
-	struct num correctable = read_aer_file(origin, function, "aer_dev_correctable");
-	struct aer_facts *aer = correctable.known ? arena_new_object(host->arena, struct aer_facts) : NULL;
-	if (!aer)
-		return;
-	aer->correctable = correctable;
-	aer->nonfatal = read_aer_file(origin, function, "aer_dev_nonfatal");
-	aer->fatal = read_aer_file(origin, function, "aer_dev_fatal");
-	function->aer = aer;
 }
 
 /* The routing id of VF n is that of its PF plus offset plus n times stride (PCIe SR-IOV, 9.2.1.2). */
@@ -286,7 +289,7 @@ struct pci_function *pci_function_of_path(struct origin *origin, struct host *ho
 		read_identity(origin, host, function->sysfs_path, function);
 	read_locality(origin, host, function);
 	read_iommu(origin, host, function);
-	read_aer(origin, host, function);
+	function->aer = read_aer(origin, host->arena, function->sysfs_path);
 	read_sriov(origin, host, function);
 	return function;
 }

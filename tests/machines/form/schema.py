@@ -100,6 +100,7 @@ TABLES = {
         "total_vfs": Key("number", None, "sriov_totalvfs; as many as there are"),
         "physfn": Key("text", None, "of a VF: the address of its PF"),
         "aer": Key("map", {}, "correctable, fatal, nonfatal = a table of counters"),
+        "aer_above": Key("map", {}, "address of a hop in `behind` = its table as for `aer`"),
     },
     "net": {
         "name": Key("text", None, "required"),

@@ -191,10 +191,10 @@ AER_FILES = {"correctable": ("aer_dev_correctable", "COR"), "fatal": ("aer_dev_f
              "nonfatal": ("aer_dev_nonfatal", "NONFATAL")}
 
 
-def write_aer(out, here, function):
-    for key, counters in function.aer.items():
+def write_aer(out, here, address, aer):
+    for key, counters in aer.items():
         if key not in AER_FILES:
-            raise Mistake(f"pci {function.address}: aer {key!r} is none of {' '.join(AER_FILES)}")
+            raise Mistake(f"pci {address}: aer {key!r} is none of {' '.join(AER_FILES)}")
         name, total = AER_FILES[key]
         lines = [f"{counter} {value}\n" for counter, value in counters.items()]
         out.put(f"{here}/{name}", "".join(lines) + f"TOTAL_ERR_{total} {sum(counters.values())}\n")
@@ -202,8 +202,12 @@ def write_aer(out, here, function):
 
 def write_function(out, machine, function):
     above = "sys/devices/" + function.root
+    strangers = set(function.aer_above) - {hop.address for hop in function.hops}
+    if strangers:
+        raise Mistake(f"pci {function.address}: aer_above: {min(strangers)!r} is not in its behind")
     for hop in function.hops:
         above += f"/{hop.address}"
+        write_aer(out, above, hop.address, function.aer_above.get(hop.address, {}))
         if f"{above}/vendor" not in out.files or hop.details:
             pci_device(out, machine, above, hop, hop.kind, 0x060400)
             out.link(f"{above}/driver", "sys/bus/pci/drivers/pcieport")
@@ -215,7 +219,7 @@ def write_function(out, machine, function):
     if function.nvme:
         out.line(f"{here}/nvme/{function.nvme}/model", "Described Controller")
         out.link(f"sys/class/nvme/{function.nvme}", f"{here}/nvme/{function.nvme}")
-    write_aer(out, here, function)
+    write_aer(out, here, function.address, function.aer)
     if function.iommu_group is not None:
         group = f"sys/kernel/iommu_groups/{function.iommu_group}"
         out.line(f"{group}/type", function.iommu_type)
