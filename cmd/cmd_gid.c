@@ -104,14 +104,17 @@ static bool has_key(const struct record *record, const char *key)
 	return false;
 }
 
-/* Facts of topo that no field of this document shows, such as the MTUs, are not missing here. */
+/*
+ * Facts of topo that no field of this document shows, such as the MTUs, are not missing here; without ports there are
+ * no tables, though.
+ */
 static void drop_unrelated(struct report *report)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < report->not_collected.count; i++) {
 		struct not_collected *entry = report->not_collected.items[i];
-		if (!strcmp(entry->what, "netdevs") || has_key(&gid_record, entry->what) ||
-		        !has_key(&topo_record, entry->what))
+		if (!strcmp(entry->what, "netdevs") || !strcmp(entry->what, "ports") ||
+		        has_key(&gid_record, entry->what) || !has_key(&topo_record, entry->what))
 			report->not_collected.items[kept++] = entry;
 	}
 	report->not_collected.count = kept;
@@ -149,6 +152,9 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 		result = collect_unknown_device(look->host, request->device, error);
 	drop_unrelated(&look->host->report);
 	int judged = gid_judge(look->host, look->document);
+	list_each(device, &look->host->devices)
+		if (!judged)
+			judged = strings_add(look->host->arena, &look->document->devices, device->name);
 	gid_tell_hidden_vlans(look->host, look->document);
 	return result ? result : judged;
 }
@@ -264,7 +270,9 @@ static int status_of(const struct gid_request *request, int collected, const str
 	if (look->document->to && look->document->to->unknown)
 		return EXIT_NOTHING;
 	if (request->diff)
-		return look->document->changes.count || look->document->resized.count ? EXIT_FOUND : EXIT_DONE;
+		return look->document->changes.count || look->document->resized.count ? EXIT_FOUND
+		       : look->document->uncompared.count                             ? EXIT_NOTHING
+		                                                                      : EXIT_DONE;
 	return look->document->tables.count && has_gid(look->document) ? EXIT_DONE : EXIT_NOTHING;
 }
 
@@ -284,10 +292,23 @@ static int print_nothing(const struct common_options *common, const struct error
 static void complain_of_nothing(const struct gid_look *look)
 {
 	const struct gid_route *to = look->document->to;
+	const struct rdma_device *unread = NULL;
+	list_each(device, &look->host->devices)
+		if (!device->ports.count)
+			unread = device;
 	if (to && to->unknown)
 		complain("--to %s: %s", to->address, to->reason ? to->reason : "not known");
+	else if (unread)
+		complain("whether a port has a GID is not known: the ports of %s could not be read", unread->name);
 	else
 		complain("no port has a GID in this network namespace");
+}
+
+static void complain_of_uncompared(const struct gid_look *look)
+{
+	const struct strings *labels = &look->document->uncompared;
+	for (uint32_t i = 0; i < labels->count; i++)
+		complain("%s: not compared, its GID table was not read", labels->items[i]);
 }
 
 static int show(struct origin *origin, const struct gid_request *request, const struct common_options *common)
@@ -315,7 +336,8 @@ static int show(struct origin *origin, const struct gid_request *request, const 
 		tell_redacted(origin, common);
 	int status = status_of(request, collected, &look);
 	bool told = !common->json && look.document->to; /* as the answer */
-	if (status == EXIT_NOTHING && !collected && !told)
+	complain_of_uncompared(&look);
+	if (status == EXIT_NOTHING && !collected && !told && !look.document->uncompared.count)
 		complain_of_nothing(&look);
 	return status;
 }

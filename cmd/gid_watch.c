@@ -106,7 +106,8 @@ static void print_event(const struct watcher *watcher, const char *subject, cons
 	}
 	char time[40];
 	now_text(time);
-	printf("%s %s %s: %s\n", time, subject, kind, clean ? clean : "");
+	autofree char *plain = text_for_terminal(event), *whose = text_for_terminal(subject);
+	printf("%s %s %s: %s\n", time, whose ? whose : "?", kind, plain ? plain : "");
 }
 
 /* ---- a look, and what is different ---- */
@@ -150,6 +151,15 @@ static bool collects(int result)
 	return !result || result == -ENODEV; /* a host whose last device went away still has a table: an empty one */
 }
 
+/* Once, not at every look while it lasts. */
+static void tell_uncompared(const struct watcher *watcher, const struct gid_look *look)
+{
+	const struct strings *before = &watcher->look.document->uncompared, *now = &look->document->uncompared;
+	for (uint32_t i = 0; i < now->count; i++)
+		if (!strings_contain(before, now->items[i]))
+			complain("%s: its GID table was not read, so changes of it are not seen", now->items[i]);
+}
+
 static int look_again(struct watcher *watcher)
 {
 	struct error error = { 0 };
@@ -162,6 +172,7 @@ static int look_again(struct watcher *watcher)
 		return result;
 	}
 	result = gid_diff(look.host->arena, watcher->look.document, look.document, NULL, 0);
+	tell_uncompared(watcher, &look);
 	list_each(change, &look.document->changes)
 		print_change(watcher, change);
 	print_states(watcher, watcher->look.document, look.document);

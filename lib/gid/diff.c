@@ -2,6 +2,7 @@
 #include "gid/diff.h"
 
 #include "base/cleanup.h"
+#include "model/host.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,12 +53,12 @@ static const struct gid_entry *entry_now(const struct diff *diff, const struct g
 	return NULL;
 }
 
-static bool has_port(const struct gid_document *document, const struct gid_entry *like)
+static const struct gid_table *table_of(const struct gid_document *document, const char *device, struct num port)
 {
 	list_each(table, &document->tables)
-		if (same_text(table->device, like->device) && table->port.value == like->port.value)
-			return true;
-	return false;
+		if (same_text(table->device, device) && table->port.value == port.value)
+			return table;
+	return NULL;
 }
 
 /* The device is not there, or has another name now: then its GID tells which. */
@@ -75,7 +76,7 @@ static const char *effect_of_gone_port(const struct diff *diff, const struct gid
 
 static const char *effect_on(const struct diff *diff, const struct gid_entry *before, const struct gid_entry *moved)
 {
-	if (!moved && !has_port(diff->now, before))
+	if (!moved && !table_of(diff->now, before->device, before->port))
 		return effect_of_gone_port(diff, before);
 	const struct gid_entry *there = entry_now(diff, before);
 	const char *what = !there ? "is now empty" : "now holds another GID";
@@ -126,18 +127,52 @@ static bool is_wanted(const struct strings *only, const char *device)
 	return !only || strings_contain(only, device);
 }
 
+/* A table that could not be read may hold anything: nothing is gone from it, and nothing new in it. */
+static bool is_known(const struct diff *diff, const char *device, struct num port)
+{
+	const struct gid_table *before = table_of(diff->before, device, port), *now = table_of(diff->now, device, port);
+	if (before && !before->used.known)
+		return false;
+	return now ? now->used.known : !device || !strings_contain(&diff->now->devices, device);
+}
+
+static int note_uncompared(struct diff *diff, const char *device, struct num port)
+{
+	char label[PORT_LABEL_SIZE];
+	port_label(device ? device : "", port, label);
+	if (strings_contain(&diff->now->uncompared, label))
+		return 0;
+	const char *text = arena_strdup(diff->arena, label);
+	return text ? strings_add(diff->arena, &diff->now->uncompared, text) : -ENOMEM;
+}
+
 static bool is_compared(const struct gid_entry *entry, const struct strings *only, int64_t only_port)
 {
 	return entry->empty != FLAG_YES && entry->gid && strspn(entry->gid, "0:") != strlen(entry->gid) &&
 	       is_wanted(only, entry->device) && (!only_port || entry->port.value == only_port);
 }
 
-static uint8_t *leave_out(const struct gid_document *document, const struct strings *only, int64_t only_port)
+/* One byte an entry: what is left out counts as matched. */
+static uint8_t *leave_out(
+        struct diff *diff, const struct gid_document *document, const struct strings *only, int64_t only_port)
 {
 	uint8_t *matched = calloc(document->entries.count + 1, 1);
-	for (uint32_t i = 0; matched && i < document->entries.count; i++)
-		matched[i] = !is_compared(document->entries.items[i], only, only_port);
+	for (uint32_t i = 0; matched && i < document->entries.count; i++) {
+		const struct gid_entry *entry = document->entries.items[i];
+		matched[i] = !is_compared(entry, only, only_port) || !is_known(diff, entry->device, entry->port);
+	}
 	return matched;
+}
+
+static int note_unknown(
+        struct diff *diff, const struct gid_document *document, const struct strings *only, int64_t only_port)
+{
+	int result = 0;
+	list_each(table, &document->tables)
+		if (!result && is_wanted(only, table->device) && (!only_port || table->port.value == only_port) &&
+		        !is_known(diff, table->device, table->port))
+			result = note_uncompared(diff, table->device, table->port);
+	return result;
 }
 
 /* An entry that the file holds twice is still there. */
@@ -159,18 +194,10 @@ static int add_unmatched(struct diff *diff)
 	return result;
 }
 
-static const struct gid_table *table_before(const struct diff *diff, const struct gid_table *table)
-{
-	list_each(before, &diff->before->tables)
-		if (same_text(before->device, table->device) && before->port.value == table->port.value)
-			return before;
-	return NULL;
-}
-
 static int add_resized(struct diff *diff, const struct strings *only, int64_t only_port)
 {
 	list_each(table, &diff->now->tables) {
-		const struct gid_table *before = table_before(diff, table);
+		const struct gid_table *before = table_of(diff->before, table->device, table->port);
 		bool compared =
 		        before && is_wanted(only, table->device) && (!only_port || table->port.value == only_port);
 		if (!compared || !table->size.known || !before->size.known || table->size.value == before->size.value)
@@ -188,17 +215,17 @@ static int add_resized(struct diff *diff, const struct strings *only, int64_t on
 int gid_diff(struct arena *arena, const struct gid_document *before, struct gid_document *now,
         const struct strings *only, int64_t only_port)
 {
-	autofree uint8_t *before_matched = leave_out(before, only, only_port);
-	autofree uint8_t *now_matched = leave_out(now, only, only_port);
+	struct diff diff = { .arena = arena, .before = before, .now = now };
+	autofree uint8_t *before_matched = leave_out(&diff, before, only, only_port);
+	autofree uint8_t *now_matched = leave_out(&diff, now, only, only_port);
 	if (!before_matched || !now_matched)
 		return -ENOMEM;
-	struct diff diff = {
-		.arena = arena,
-		.before = before,
-		.now = now,
-		.before_matched = before_matched,
-		.now_matched = now_matched,
-	};
+	diff.before_matched = before_matched;
+	diff.now_matched = now_matched;
+	int unknown = note_unknown(&diff, before, only, only_port);
+	unknown = unknown ? unknown : note_unknown(&diff, now, only, only_port);
+	if (unknown)
+		return unknown;
 	int result = add_resized(&diff, only, only_port);
 	for (enum strictness strictness = SAME_INDEX; strictness <= SAME_GID && !result; strictness++)
 		result = match(&diff, strictness);

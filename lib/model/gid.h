@@ -121,6 +121,9 @@ struct gid_document {
 	struct gid_route *to;            /* NULL without --to */
 	LIST(struct gid_change) changes; /* with --diff */
 	LIST(struct gid_resize) resized; /* with --diff */
+	/* not in the document: */
+	struct strings devices;    /* of the host, those without a table too */
+	struct strings uncompared; /* DEV/PORT, by gid_diff(): one of the two tables is not known */
 };
 
 /* NAME=VALUE of the process that looked: what its consumers would go by. A snapshot records it. */

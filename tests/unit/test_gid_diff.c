@@ -81,6 +81,31 @@ static void what_a_file_holds_twice_is_not_gone(void **state)
 	fixture_free(&now);
 }
 
+/* A table that was not read now, or then, says nothing about its GIDs. */
+static void what_was_not_read_is_not_gone(void **state)
+{
+	(void)state;
+	for (int unread = 0; unread < 3; unread++) {
+		struct fixture before = fixture_of(TRANSPORT_ROCE, 16), now = fixture_of(TRANSPORT_ROCE, 16);
+		if (unread == 0) {
+			now.table->used = (struct num){ 0 };
+		} else if (unread == 1) {
+			now.document.tables.count = 0; /* the ports of the device were not read */
+			strings_add(now.host->arena, &now.document.devices, "mlx5_0");
+		} else {
+			before.table->used = (struct num){ 0 };
+		}
+		struct fixture *read = unread == 2 ? &now : &before;
+		add_gid(read, 3, "192.0.2.1", GID_TYPE_ROCE_V2, "eth0");
+		assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, NULL, 0), 0);
+		assert_int_equal(now.document.changes.count, 0);
+		assert_int_equal(now.document.uncompared.count, 1);
+		assert_string_equal(now.document.uncompared.items[0], "mlx5_0/1");
+		fixture_free(&before);
+		fixture_free(&now);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +113,7 @@ int main(void)
 		cmocka_unit_test(a_table_gets_another_size),
 		cmocka_unit_test(a_device_gets_another_name),
 		cmocka_unit_test(a_device_is_gone),
+		cmocka_unit_test(what_was_not_read_is_not_gone),
 		cmocka_unit_test(what_a_file_holds_twice_is_not_gone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
