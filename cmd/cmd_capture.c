@@ -2,6 +2,7 @@
 /* Collects everything that `topo` and `gid` read of this host while a recorder writes it down. */
 #include "base/cleanup.h"
 #include "cmd.h"
+#include "json/json.h"
 #include "report/record.h"
 #include "source/collect.h"
 
@@ -22,8 +23,12 @@ static const struct field capture_fields[] = {
 };
 RECORD(capture_record, capture_document, capture_fields);
 
-static void print_text(const struct capture_document *document, const struct host *host)
+static void print_text(struct capture_document *document, struct host *host)
 {
+	record_for_terminal(host->arena, &capture_record, document);
+	record_for_terminal(host->arena, &host_facts_record, &host->facts);
+	list_each(missing, &host->report.not_collected)
+		record_for_terminal(host->arena, &not_collected_record, missing);
 	printf("%s: snapshot of %s with %d RDMA devices\n", document->directory,
 	        host->facts.hostname ? host->facts.hostname : "this host", (int)document->devices.value);
 	list_each(missing, &host->report.not_collected)

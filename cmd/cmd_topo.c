@@ -62,6 +62,7 @@ static int print_host(const struct common_options *common, struct host *host, co
 	if (common->json)
 		return print_document(
 		        "rdmadiag.topo", common, host->origin, &host->facts, &topo_record, host, &host->report);
+	record_for_terminal(host->arena, &topo_record, host);
 	if (view->tree || view->matrix) {
 		int result = view->tree ? topo_tree_print(host, text->color, stdout) : 0;
 		if (view->tree && view->matrix)

@@ -53,6 +53,12 @@ struct record {
 	size_t count;
 };
 
+/*
+ * Control characters in every text of a struct become "?", before people look at it: names come from the kernel, from
+ * files and from peers, and a terminal would obey them. JSON is written of the struct as it was.
+ */
+void record_for_terminal(struct arena *arena, const struct record *record, void *data);
+
 /* Shorthands for tables: FIELD(TEXT, struct port, state, "…"). The key is the member's name. */
 #define FIELD_AS(kind, type_, member, key_, help_)                                                                     \
 	{                                                                                                              \

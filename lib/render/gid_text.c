@@ -102,8 +102,14 @@ static int print_entries(FILE *stream, const struct gid_document *document, bool
 /* Texts of reasons hold names of netdevs, which are bytes of the kernel's choice. */
 static void print_clean(FILE *stream, const char *text)
 {
-	autofree char *clean = text ? utf8_clean(text) : NULL;
+	autofree char *clean = text ? text_for_terminal(text) : NULL;
 	fputs(clean ? clean : "?", stream);
+}
+
+static void print_port(FILE *stream, const char *device, struct num port)
+{
+	print_clean(stream, device);
+	fprintf(stream, "/%" PRId64, port.value);
 }
 
 static void print_advice(FILE *stream, const struct gid_choice *advice)
@@ -120,7 +126,8 @@ static void print_counts(FILE *stream, const struct gid_document *document)
 {
 	fputs(document->entries.count ? "\n" : "", stream);
 	list_each(table, &document->tables) {
-		fprintf(stream, "%s/%" PRId64 ": ", table->device, table->port.value);
+		print_port(stream, table->device, table->port);
+		fputs(": ", stream);
 		if (!table->used.known)
 			fputs("GID table not known", stream);
 		else if (!table->size.known)
@@ -181,8 +188,11 @@ static void print_choices(FILE *stream, const struct gid_document *document)
 	list_each(choice, &document->choices) {
 		bool same_port = previous && !strcmp(previous->device, choice->device) &&
 		                 previous->port.value == choice->port.value;
-		if (!same_port)
-			fprintf(stream, "\n%s/%" PRId64 "\n", choice->device, choice->port.value);
+		if (!same_port) {
+			fputc('\n', stream);
+			print_port(stream, choice->device, choice->port);
+			fputc('\n', stream);
+		}
 		previous = choice;
 		if (choice->index.known)
 			fprintf(stream, "  %-9s %4" PRId64 "  ", choice->consumer, choice->index.value);
@@ -196,16 +206,19 @@ static void print_choices(FILE *stream, const struct gid_document *document)
 
 static void print_route(FILE *stream, const struct gid_route *to)
 {
-	fprintf(stream, "%s: ", to->address);
+	print_clean(stream, to->address);
+	fputs(": ", stream);
 	if (to->unknown) {
 		print_clean(stream, to->reason);
 		fputc('\n', stream);
 		return;
 	}
+	if (to->device)
+		print_port(stream, to->device, to->port);
 	if (to->device && to->index.known)
-		fprintf(stream, "%s/%" PRId64 " index %" PRId64 ": ", to->device, to->port.value, to->index.value);
+		fprintf(stream, " index %" PRId64 ": ", to->index.value);
 	else if (to->device)
-		fprintf(stream, "%s/%" PRId64 ": ", to->device, to->port.value);
+		fputs(": ", stream);
 	else
 		fputs("no index reaches it: ", stream);
 	print_clean(stream, to->reason);
@@ -214,13 +227,20 @@ static void print_route(FILE *stream, const struct gid_route *to)
 
 void gid_print_change(FILE *stream, const struct gid_change *change)
 {
-	fprintf(stream, "%s/%" PRId64 " ", change->device, change->port.value);
+	const char *space = change->type ? " " : "", *type = change->type ? gid_type_names[change->type] : "";
+	print_port(stream, change->device, change->port);
+	fputc(' ', stream);
 	if (!strcmp(change->kind, "new"))
-		fprintf(stream, "new: index %" PRId64 " is %s%s%s\n", change->to.value, change->gid,
-		        change->type ? " " : "", change->type ? gid_type_names[change->type] : "");
+		fprintf(stream, "new: index %" PRId64 " is ", change->to.value);
 	else
-		fprintf(stream, "%s: %s%s%s: %s\n", change->kind, change->gid, change->type ? " " : "",
-		        change->type ? gid_type_names[change->type] : "", change->effect ? change->effect : "");
+		fprintf(stream, "%s: ", change->kind);
+	print_clean(stream, change->gid);
+	fprintf(stream, "%s%s", space, type);
+	if (strcmp(change->kind, "new") != 0) {
+		fputs(": ", stream);
+		print_clean(stream, change->effect ? change->effect : "");
+	}
+	fputc('\n', stream);
 }
 
 int gid_print(FILE *stream, const struct gid_document *document, const struct report *report,
@@ -235,14 +255,16 @@ int gid_print(FILE *stream, const struct gid_document *document, const struct re
 		print_choices(stream, document);
 	if (document->to)
 		print_route(stream, document->to);
-	list_each(resize, &document->resized)
-		fprintf(stream, "%s/%" PRId64 " resized: the table had %" PRId64 " slot%s and has %" PRId64 "\n",
-		        resize->device, resize->port.value, resize->from.value, plural(resize->from.value),
-		        resize->to.value);
+	list_each(resize, &document->resized) {
+		print_port(stream, resize->device, resize->port);
+		fprintf(stream, " resized: the table had %" PRId64 " slot%s and has %" PRId64 "\n", resize->from.value,
+		        plural(resize->from.value), resize->to.value);
+	}
 	list_each(change, &document->changes)
 		gid_print_change(stream, change);
 	if (options->changes && !document->changes.count && !document->resized.count)
-		fputs("no difference\n", stream);
+		fputs(document->uncompared.count ? "no difference where both tables are known\n" : "no difference\n",
+		        stream);
 	if (options->table) {
 		fputs(report->findings.count ? "\n" : "", stream);
 		(void)report_print_findings(report, stream, options->color);

@@ -33,7 +33,8 @@ static void print_label_of_port(
         FILE *stream, const struct rdma_device *device, const struct port *port, const char *what)
 {
 	fputs(" '", stream);
-	for (const char *at = device->name; *at; at++)
+	autofree char *name = text_for_terminal(device->name);
+	for (const char *at = name ? name : "?"; *at; at++)
 		fputc(*at == '=' || *at == '\'' || *at == '|' ? '_' : *at, stream);
 	fprintf(stream, "/%" PRId64 "_%s'=", port->number.value, what);
 }
