@@ -185,21 +185,29 @@ const struct counter_change *filter_hit(const struct judge *judge, int side)
 		const struct counter_explanation *meaning = explain_counter(counter->name);
 		if (counter->side != side || !meaning || meaning->kind != COUNTER_FILTER || growth_of(counter) <= 0)
 			continue;
-		if (text_has(counter->name, "4791") || text_has(counter->name, "netem") ||
-		        (drops_on_purpose(counter->name) && accounts_for_loss(judge, counter)))
+		/* iWARP goes by TCP. */
+		bool roce = text_has(counter->name, "4791") && !is_iwarp(endpoint(judge, side));
+		if (roce || text_has(counter->name, "netem") ||
+		        (drops_on_purpose(counter->name) && !text_has(counter->name, "4791") &&
+		                accounts_for_loss(judge, counter)))
 			return counter;
 	}
 	return NULL;
+}
+
+static bool begins_with_name(const char *text, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+	return length && !strncmp(text, name, length) && (text[length] == ':' || !text[length]);
 }
 
 const char *netem_of(const struct endpoint_facts *end)
 {
 	static const char on[] = "netem on ";
 	const char *netem = is_software(end) && end->filter ? strstr(end->filter, on) : NULL;
-	size_t length = end->netdev ? strlen(end->netdev) : 0;
-	for (; netem && length; netem = strstr(netem + 1, on)) {
+	for (; netem && end->netdev; netem = strstr(netem + 1, on)) {
 		const char *name = netem + strlen(on);
-		if (!strncmp(name, end->netdev, length) && (name[length] == ':' || !name[length]))
+		if (begins_with_name(name, end->netdev) || begins_with_name(name, end->port_netdev))
 			return netem;
 	}
 	return netem;

@@ -58,6 +58,9 @@ bool judge_control(struct judge *judge, enum outcome outcome)
 	}
 	summarize(
 	        judge, "the peer was lost at step %s of the control connection: %s", step->step, strerror((int)error));
+	tell_routes(judge);
+	if (judge->evidence->local.route_errno.known && judge->evidence->local.route_errno.value)
+		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge, SIDE_REMOTE));
 	if (peer_closed(judge))
 		return judge_closed(judge, outcome);
 	return undetermined(

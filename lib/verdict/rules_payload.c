@@ -48,6 +48,7 @@ bool rule_corrupt(struct judge *judge)
 	tell_payloads(judge);
 	if (judge->failed)
 		because(judge, "another operation failed as well; wrong data outweighs it");
+	tell_events(judge);
 	tell_counters(judge);
 	tell_gaps(judge, judge->wrong);
 	summarize(judge, missing ? "the operation succeeded, and its payload is not in the target's memory"

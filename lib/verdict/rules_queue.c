@@ -68,6 +68,7 @@ bool rule_refused(struct judge *judge)
 		because(judge, "%" PRId64 " request%s before it %s posted", before, plural(before),
 		        before == 1 ? "was" : "were");
 	summarize(judge, "the request was refused when it was posted: %s", strerror((int)error));
+	tell_events(judge);
 	if (error == EINVAL && never_moved_to_rts(judge, refused))
 		return judge_refused_early(judge);
 	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
@@ -81,6 +82,12 @@ bool rule_refused(struct judge *judge)
 	if (broken)
 		not_observed(judge, "what broke the queue pair before this request came");
 	bool gone = error == ENODEV || error == EIO;
+	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL")) {
+		summarize(judge,
+		        "the request was refused when it was posted, and the adapter stopped working or was removed");
+		next_step(judge, "%s", explain_event("DEVICE_FATAL")->text.next);
+		broken |= L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION);
+	}
 	return undetermined(
 	        judge, OUTCOME_FAILED, broken | layers_of_refusal(error) | (gone && too_long ? L(APPLICATION) : 0));
 }

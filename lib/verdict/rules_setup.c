@@ -70,16 +70,52 @@ static layer_set own_device(const struct judge *judge)
 	return layers_of_side(judge, judge->step.side, L(DEVICE));
 }
 
+/* Where packets go by LIDs: routes and neighbours are looked for on Ethernet only (kernel, ib_resolve_eth_dmac()). */
+static bool is_on_infiniband(const struct judge *judge)
+{
+	return text_is(endpoint(judge, judge->step.side)->link_layer, "InfiniBand");
+}
+
+/* The kernel waits about a second for the neighbour; a firmware command is given up after a minute. */
+static bool took_a_command(const struct failed_step *step)
+{
+	const int64_t command_ns = INT64_C(10000000000);
+	return step->duration_ns >= command_ns;
+}
+
+/* What the table says of these errnos is of routes and neighbours. */
+static bool is_of_adapter(const struct judge *judge)
+{
+	const struct failed_step *step = &judge->step;
+	bool way = step->error == ETIMEDOUT || step->error == ENETUNREACH || step->error == EHOSTUNREACH;
+	bool command = is_on_infiniband(judge) || (step->error == ETIMEDOUT && took_a_command(step));
+	return way && command && text_is(explain_step(step->name), "RTR");
+}
+
+/* On the host whose step it was, about the address of the other end. */
+static void advise_step(struct judge *judge, const char *text)
+{
+	bool far = judge->step.side == SIDE_REMOTE && judge->request->mode != MODE_LOOPBACK;
+	const char *there = far && !is_one_host(judge) ? arena_printf(judge->arena, "on the peer's host: %c%s",
+	                                                         tolower((unsigned char)text[0]), text + 1)
+	                                               : NULL;
+	advise_address(judge, there ? there : text, gid_address(judge, far ? SIDE_LOCAL : SIDE_REMOTE));
+}
+
 static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set base)
 {
-	/* The kernel waits about a second for the neighbour; a firmware command is given up after a minute. */
-	const int64_t command_ns = INT64_C(10000000000);
 	const struct evidence *evidence = judge->evidence;
 	char took[DURATION_TEXT_SIZE];
-	if (judge->step.duration_ns >= command_ns) {
-		because(judge, "the call took %s; resolving a neighbour is given up after about a second",
-		        format_duration(judge->step.duration_ns, took));
+	bool infiniband = is_on_infiniband(judge);
+	if (took_a_command(&judge->step) || infiniband) {
+		if (infiniband)
+			because(judge, "on InfiniBand nobody looks for a neighbour in this call: it is a command of "
+			               "the adapter");
+		else
+			because(judge, "the call took %s; resolving a neighbour is given up after about a second",
+			        format_duration(judge->step.duration_ns, took));
 		summarize(judge, "the adapter did not answer the command");
+		advise_step(judge, "read the kernel log for messages of the adapter's driver about commands");
 		return undetermined(judge, outcome, own_device(judge) | L(KERNEL) | L(PLATFORM));
 	}
 	if (gid_kind(evidence->local.gid) == KIND_LINK_LOCAL || gid_kind(evidence->remote.gid) == KIND_LINK_LOCAL) {
@@ -121,7 +157,7 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 		return judge_neighbour(judge, outcome, base);
 	case ENETUNREACH:
 	case EHOSTUNREACH:
-		return judge_route(judge, outcome, base);
+		return is_on_infiniband(judge) ? undetermined(judge, outcome, base) : judge_route(judge, outcome, base);
 	case EINVAL:
 		conflict = gid_conflict(judge);
 		conflict = conflict ? conflict : mtu_conflict(judge);
@@ -255,23 +291,13 @@ static void tell_empty_gid(struct judge *judge, const struct endpoint_facts *end
 	        judge, "run `rdmadiag gid`%s and take an index that is in use (-g)", far ? " on the peer's host" : "");
 }
 
-/* On the host whose step it was, about the address of the other end. */
-static void advise_step(struct judge *judge, const char *text)
-{
-	bool far = judge->step.side == SIDE_REMOTE && judge->request->mode != MODE_LOOPBACK;
-	const char *there = far && !is_one_host(judge) ? arena_printf(judge->arena, "on the peer's host: %c%s",
-	                                                         tolower((unsigned char)text[0]), text + 1)
-	                                               : NULL;
-	advise_address(judge, there ? there : text, gid_address(judge, far ? SIDE_LOCAL : SIDE_REMOTE));
-}
-
 bool judge_failed_step(struct judge *judge, enum outcome outcome)
 {
 	const struct failed_step *step = &judge->step;
 	const struct endpoint_facts *empty = empty_gid_in_rtr(judge);
 	if (empty)
 		tell_empty_gid(judge, empty);
-	const struct errno_explanation *known = explain_errno(step->name, step->error);
+	const struct errno_explanation *known = is_of_adapter(judge) ? NULL : explain_errno(step->name, step->error);
 	/* No rule for this errno of this call: whoever may have refused it stays a candidate. */
 	layer_set base = known ? known->text.layers
 	                       : L(CONFIGURATION) | L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);

@@ -56,7 +56,8 @@ static bool judge_state(struct judge *judge)
 		summarize(judge, "the local queue pair does not send: it is in %s", state);
 		return undetermined(judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE));
 	}
-	if (!text_is(state, "ERR") && !text_is(state, "SQE"))
+	/* It follows the adapter that stopped. */
+	if ((!text_is(state, "ERR") && !text_is(state, "SQE")) || own_event(judge, SIDE_LOCAL, "DEVICE_FATAL"))
 		return false;
 	because(judge, "the local queue pair is in %s, and no completion says why", state);
 	summarize(judge, "the queue pair is in error, and neither an error nor a flush was delivered");
@@ -89,7 +90,8 @@ static bool asked_for_none(const struct judge *judge)
 
 static bool judge_unsignaled(struct judge *judge)
 {
-	if (!asked_for_none(judge) || !has_waited(judge))
+	if (!asked_for_none(judge) || !has_waited(judge) ||
+	        (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL") && !payload_is_right(judge->pending)))
 		return false;
 	because(judge, "no outstanding request asked for a completion, so none comes when they succeed");
 	summarize(judge, "a completion is waited for that no request asked for");
@@ -254,6 +256,11 @@ static bool judge_in_post(struct judge *judge)
 static bool judge_unknown_place(struct judge *judge)
 {
 	summarize(judge, "the request was posted, and no completion came");
+	if (needs_receive(judge->pending) && !payload_is_right(judge->pending) &&
+	        num_is(judge->evidence->local.rnr_retry, 7)) {
+		because(judge, "rnr_retry is 7: the queue pair tries for ever while the peer has no receive");
+		next_step(judge, "see whether the peer posts receives, and as many as messages come");
+	}
 	/* Of other adapters nobody can ask the queues, with or without privilege. */
 	bool asks = is_driver(&judge->evidence->local, "mlx5") && !judge->evidence->observers.device;
 	bool inside = judge->evidence->same_port_loopback == FLAG_YES;

@@ -138,7 +138,7 @@ bool rule_stuck(struct judge *judge)
 	const char *call = outside ? NULL : stuck->system_call;
 	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
 	        call ? call : "");
-	if (!stopped)
+	if (!stopped && !sleeps_in_user_space(stuck))
 		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
 	if (is_readable(stuck->wait_channel))
 		because(judge, "it sleeps in %s", stuck->wait_channel);

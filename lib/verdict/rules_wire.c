@@ -100,6 +100,10 @@ bool judge_wire(struct judge *judge, enum outcome outcome)
 		return false;
 	summarize(judge, "packets were sent by this host and not received by the peer");
 	not_observed(judge, "the wire: these counters are of the hosts, with their filters behind them");
+	next_step(judge, "follow the path between the two ports: %slink, VLAN, switch, ACL",
+	        is_software(&judge->evidence->remote)
+	                ? "neighbour entries (ip neigh), reverse-path filter (rp_filter), "
+	                : "");
 	advise_neighbours(judge);
 	tell_filters(judge);
 	return undetermined(judge, outcome, L(NETWORK) | L(CONFIGURATION));
