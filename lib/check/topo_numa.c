@@ -87,6 +87,58 @@ static const char *package_text(const struct host *host, const char *cpus, struc
 	return known && any ? " of another package" : "";
 }
 
+static bool has_cpus(const struct numa_node *node)
+{
+	return node && node->cpus && *node->cpus;
+}
+
+/* The nodes with CPUs that are the nearest to one that has none. */
+struct nearest_nodes {
+	char text[NODES_TEXT_SIZE]; /* "": the distances are not known */
+	int64_t distance;
+	uint32_t count, farther;
+};
+
+static struct nearest_nodes nearest_with_cpus(const struct host *host, const struct numa_node *node)
+{
+	struct nearest_nodes nearest = { .text = "" };
+	list_each(entry, &node->distances) {
+		int64_t distance = entry->value.value;
+		if (!has_cpus(host_node(host, entry->key)))
+			continue;
+		if (nearest.count && distance > nearest.distance) {
+			nearest.farther++;
+			continue;
+		}
+		if (distance < nearest.distance)
+			nearest = (struct nearest_nodes){ .farther = nearest.farther + nearest.count };
+		nearest.distance = distance;
+		nearest.count++;
+		append_range(nearest.text, (int)entry->key, (int)entry->key);
+	}
+	return nearest;
+}
+
+/* Memory of a GPU or of CXL may be a node, and an adapter be nearest to it; its threads have to run elsewhere. */
+static void check_without_cpus(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	const struct pci_function *place = place_of(device);
+	const struct numa_node *node = place && place->numa_node.known ? host_node(host, place->numa_node.value) : NULL;
+	if (!node || !node->cpus || *node->cpus)
+		return;
+	struct nearest_nodes nearest = nearest_with_cpus(host, node);
+	if (!*nearest.text)
+		return;
+	bool tells = nearest.farther || nearest.count == 1;
+	struct finding *finding = check_add(report, "numa-node-without-cpus", device->name,
+	        tells ? "%s is on node %d, which has no CPUs; the nearest with CPUs: node%s %s (distance %d)"
+	              : "%s is on node %d, which has no CPUs and is equally far from node%s %s (distance %d)",
+	        device->name, (int)node->id.value, plural_list(nearest.text), nearest.text, (int)nearest.distance);
+	report_evidence(report, finding, "sysfs", "distance", "%d", (int)nearest.distance);
+	if (tells)
+		report_advice(finding, "Place the threads that use it there.");
+}
+
 static void check_process(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	const struct pci_function *place = place_of(device);
@@ -189,6 +241,7 @@ void check_numa(const struct host *host, struct report *report)
 {
 	list_each(device, &host->devices) {
 		check_unknown(host, device, report);
+		check_without_cpus(host, device, report);
 		check_process(host, device, report);
 	}
 	check_map(host, report);
