@@ -179,7 +179,9 @@ void check_gid_settings(struct host *host, const struct gid_document *document)
 {
 	list_each(table, &document->tables) {
 		struct gid_port port = gid_port_of(host, document, table);
-		if (gid_port_transport(&port) == TRANSPORT_ROCE)
+		enum transport transport = gid_port_transport(&port);
+		/* On others these consumers do not connect queue pairs by a GID. */
+		if (transport == TRANSPORT_ROCE || transport == TRANSPORT_INFINIBAND)
 			check_table(&host->report, gid_choices_of(document, table), &port);
 	}
 }
