@@ -236,6 +236,35 @@ static void report_left_out(const struct table_check *check, const struct addres
 	                "Take %s down and up again, so that the kernel makes its entries anew.", netdev->name));
 }
 
+/* None of them reaches anybody; NULL: one does. */
+static const struct netdev *pathless_netdev(const struct gid_port *port)
+{
+	const struct netdev *netdev = NULL;
+	for (uint32_t i = 0; i < port->count; i++) {
+		const struct gid_entry *entry = port->entries[i];
+		if (entry->type == GID_TYPE_ROCE_V2 && !entry->pathless && entry->state == GID_STATE_OK)
+			return NULL;
+		if (entry->pathless)
+			netdev = entry->link;
+	}
+	return netdev;
+}
+
+static void report_pathless(const struct table_check *check, const struct netdev *netdev)
+{
+	struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
+	        "only link-local GIDs, and %s has no link-local IPv6 address: no queue pair of RoCE v2 comes to RTR "
+	        "(ENETUNREACH)",
+	        netdev->name);
+	report_evidence(check->report, finding, "GID table", "routable entries", "0");
+	report_evidence(check->report, finding, "RTM_GETADDR", netdev->name, "no link-local IPv6 address");
+	report_advice(
+	        finding, arena_printf(check->host->arena,
+	                         "Give %s an IPv4 address, or switch IPv6 on there (net.ipv6.conf.%s.disable_ipv6, "
+	                         "addr_gen_mode).",
+	                         netdev->name, netdev->name));
+}
+
 static void check_roce(const struct table_check *check)
 {
 	struct counts counts = count_entries(&check->port);
@@ -261,6 +290,8 @@ static void check_roce(const struct table_check *check)
 	const struct address *address = counts.link_local == counts.usable ? left_out(check) : NULL;
 	if (address) {
 		report_left_out(check, address);
+	} else if (counts.link_local == counts.usable && pathless_netdev(&check->port)) {
+		report_pathless(check, pathless_netdev(&check->port));
 	} else if (counts.link_local == counts.usable) {
 		const struct netdev *switched = switched_netdev(check);
 		struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,

@@ -152,6 +152,8 @@ const char *gid_entry_trouble(const struct gid_entry *entry)
 		return "its netdev is in another network namespace";
 	if (entry->type == GID_TYPE_ROCE_V1)
 		return "no router forwards RoCE v1";
+	if (entry->pathless)
+		return "its netdev has no link-local IPv6 address, so no peer is reached";
 	return entry->scope == GID_SCOPE_LINK_LOCAL ? "link-local reaches its own segment only" : NULL;
 }
 

@@ -34,7 +34,7 @@ static int usable(const struct gid_entry *entry)
 		break;
 	}
 	bool down = entry->link && (entry->link->admin_up == FLAG_NO || entry->link->carrier == FLAG_NO);
-	if (down || (entry->address && address_is_taken(entry->address)))
+	if (down || entry->pathless || (entry->address && address_is_taken(entry->address)))
 		return 1;
 	return entry->address && address_doubt(entry->address) && !address_is_deprecated(entry->address) ? 2 : 3;
 }
@@ -193,6 +193,8 @@ static const char *caveat(const struct gid_port *port, const struct gid_entry *b
 		return "; its netdev is down";
 	if (best->link && best->link->carrier == FLAG_NO)
 		return "; its netdev has no carrier";
+	if (best->pathless)
+		return "; its netdev has no link-local IPv6 address, so that no peer is reached";
 	if (best->address && address_is_taken(best->address))
 		return "; another node has the address";
 	if (best->address && address_is_deprecated(best->address))

@@ -221,6 +221,29 @@ static void judge_unaddressed(const struct judge *judge, struct gid_entry *entry
 	}
 }
 
+static bool has_link_local(const struct netdev *netdev)
+{
+	uint8_t gid[16];
+	list_each(address, &netdev->addresses) {
+		gid_from_address(address, gid);
+		if (gid_is_link_local(gid, false))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A default GID is there without IPv6, too. The route to link-local addresses comes with one of the netdev, and RoCE v2
+ * goes by routes: without it ibv_modify_qp() to RTR answers ENETUNREACH (seen on Linux 6.1). RoCE v1 takes the peer's
+ * MAC out of the GID (ib_resolve_unicast_gid_dmac() in drivers/infiniband/core/verbs.c).
+ */
+static bool is_pathless(const struct judge *judge, const struct gid_entry *entry, const struct netdev *netdev)
+{
+	return entry->type == GID_TYPE_ROCE_V2 && gid_is_link_local(entry->bytes, false) && judge->addresses_known &&
+	       netdev->admin_up == FLAG_YES && netdev->carrier == FLAG_YES && !netdev->master_ifindex.known &&
+	       !has_link_local(netdev);
+}
+
 static void judge_addressed(const struct judge *judge, struct gid_entry *entry, struct netdev *addressed)
 {
 	join(judge, entry, addressed);
@@ -233,6 +256,10 @@ static void judge_addressed(const struct judge *judge, struct gid_entry *entry, 
 		entry->state_reason = arena_printf(judge->host->arena, "netdev %s has no carrier", addressed->name);
 	else if (doubt)
 		entry->state_reason = arena_strdup(judge->host->arena, doubt);
+	entry->pathless = is_pathless(judge, entry, addressed);
+	if (entry->pathless)
+		entry->state_reason = arena_printf(judge->host->arena,
+		        "%s has no link-local IPv6 address, and so no route to others", addressed->name);
 }
 
 static void judge_entry(const struct judge *judge, struct gid_entry *entry)

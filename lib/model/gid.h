@@ -63,6 +63,7 @@ struct gid_entry {
 	const struct address *address; /* that it was made from; NULL: none that is known, or a MAC */
 	struct netdev *link;           /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
 	bool vlan_hidden;              /* the VLAN is not known, as what the netdev stands on is not here */
+	bool pathless;                 /* the kernel has no route from it to any peer, see gid/judge.c */
 	bool unread;                   /* the state is unknown for want of facts: nothing speaks against the entry */
 	enum flag empty;               /* of `--all`: a slot without a GID */
 };

@@ -75,7 +75,7 @@ static void test_addresses_make_entries_ok(void **state)
 {
 	(void)state;
 	struct fixture f = fixture_of(TRANSPORT_ROCE, 256);
-	set_port_netdev(&f, add_netdev(&f, "eth0", LINK_ETHERNET, MAC, "192.0.2.1/24 2001:db8::1/64"));
+	set_port_netdev(&f, add_netdev(&f, "eth0", LINK_ETHERNET, MAC, "192.0.2.1/24 2001:db8::1/64 fe80::77/64"));
 	add_pair(&f, 0, OWN_EUI64, "eth0"); /* not an address of eth0, but made from its MAC */
 	add_pair(&f, 2, "192.0.2.1", "eth0");
 	add_pair(&f, 4, "2001:db8::1", "eth0");
@@ -92,6 +92,25 @@ static void test_addresses_make_entries_ok(void **state)
 	/* the same GID under the other type is no duplicate */
 	assert_int_equal(entry_at(&f, 2)->same_gid_as.count, 1);
 	assert_int_equal(entry_at(&f, 2)->same_gid_as.items[0]->value, 3);
+	fixture_free(&f);
+}
+
+/* Without a link-local address of the netdev there is no route to such peers. RoCE v1 needs none. */
+static void test_default_gid_without_ipv6(void **state)
+{
+	(void)state;
+	struct fixture f = fixture_of(TRANSPORT_ROCE, 256);
+	set_port_netdev(&f, add_netdev(&f, "eth0", LINK_ETHERNET, MAC, "192.0.2.1/24"));
+	add_pair(&f, 0, OWN_EUI64, "eth0");
+	add_pair(&f, 2, "192.0.2.1", "eth0");
+	judge(&f);
+	assert_false(entry_at(&f, 0)->pathless);
+	assert_null(entry_at(&f, 0)->state_reason);
+	assert_true(entry_at(&f, 1)->pathless);
+	assert_int_equal(entry_at(&f, 1)->state, GID_STATE_OK);
+	assert_string_equal(
+	        entry_at(&f, 1)->state_reason, "eth0 has no link-local IPv6 address, and so no route to others");
+	assert_false(entry_at(&f, 3)->pathless);
 	fixture_free(&f);
 }
 
@@ -448,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_subnets),
 		cmocka_unit_test(test_addresses_make_entries_ok),
+		cmocka_unit_test(test_default_gid_without_ipv6),
 		cmocka_unit_test(test_mac_mismatch_is_stale),
 		cmocka_unit_test(test_stable_privacy_is_ok),
 		cmocka_unit_test(test_missing_addresses_are_stale),

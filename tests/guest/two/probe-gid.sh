@@ -36,5 +36,20 @@ is $? 2 "an index that no queue pair can carry is a wrong usage"
 peer
 holds "and the right one works" "fine()"
 unlisten
+
+# Without IPv6 the default GID stays, and no route leads from it.
+lower=$(cat "/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/$link_local")
+addresses=$(ip -o addr show dev "$lower" scope global | awk '{print $4}')
+sysctl -qw "net.ipv6.conf.$lower.disable_ipv6=1"
+default=$(grep -l '^fe80' /sys/class/infiniband/rxe0/ports/1/gids/* | head -n 1)
+probe -d rxe0 -g "${default##*/}"
+holds "without IPv6: ENETUNREACH at RTR" "101 in (transition('local', 'RTR'), transition('remote', 'RTR'))"
+like "$("$RDMADIAG" gid rxe0)" "^rxe0 .* fe80:.* $lower has no link-local IPv6 address, and so no route to others" \
+	"without IPv6: gid says so"
+for address in $addresses; do
+	ip addr del "$address" dev "$lower" 2>/dev/null
+done
+like "$("$RDMADIAG" gid rxe0)" "only link-local GIDs, and $lower has no link-local IPv6 address" \
+	"without IPv6 and an address: it is what the port lacks"
 no_objects_left "nothing is left in the kernel"
 done_testing
