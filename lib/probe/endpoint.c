@@ -2,6 +2,7 @@
 #include "probe/endpoint.h"
 
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "model/host.h"
 #include "probe/filters.h"
 #include "probe/gid_choice.h"
@@ -72,10 +73,13 @@ static int open_context(struct endpoint *endpoint, struct ibv_device *device, st
 /* The kernel has the device: a list without it is one that failed. */
 static int not_offered(struct endpoint *endpoint, struct resource_step *step, struct error *error)
 {
-	int result = error_say(error, -ENODEV,
-	        "%s: libibverbs does not offer the device: no uverbs device for it, or no provider library for its "
-	        "driver",
-	        endpoint->facts->device);
+	int room = process_room();
+	int result = room ? error_set(error, room, "%s: libibverbs does not offer the device, and has no room to look",
+	                            endpoint->facts->device)
+	                  : error_say(error, -ENODEV,
+	                            "%s: libibverbs does not offer the device: no uverbs device for it, or no "
+	                            "provider library for its driver",
+	                            endpoint->facts->device);
 	if (error)
 		resource_detail(endpoint->run, step, "%s", error->text);
 	return result;
@@ -88,9 +92,10 @@ static int open_device(struct endpoint *endpoint, struct error *error)
 	int count = 0;
 	errno = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
-	int code = errno ? errno : ENOSYS;
+	int code = errno ? -errno : -ENOSYS;
+	int room = list ? 0 : process_room(); /* ENOSYS is also what a file in sysfs gives that was not opened */
 	if (!list)
-		return FAIL(resource_end(run, step, -code), "ibv_get_device_list");
+		return FAIL(resource_end(run, step, room ? room : code), "ibv_get_device_list");
 	struct ibv_device *device = find_device(list, count, endpoint->facts->device);
 	int result = device ? 0 : not_offered(endpoint, step, error);
 	resource_end(run, step, result);

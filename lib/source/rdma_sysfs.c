@@ -160,6 +160,13 @@ static void read_board_id(struct origin *origin, struct host *host, struct rdma_
 		sysfs_missing(host, "board_id", device->name, errno);
 }
 
+/* Nobody answered; other errors are the answer that there is none. */
+static bool could_not_ask(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -ENOBUFS || error == -EACCES ||
+	       error == -EPERM;
+}
+
 void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_device *device)
 {
 	struct uverbs *uverbs = &device->uverbs;
@@ -167,6 +174,12 @@ void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_dev
 	if (!uverbs->path && uverbs->asked == -ETIMEDOUT) {
 		uverbs->reason = "not known: asking for its uverbs device did not answer by the deadline";
 		report_missing(&host->report, "uverbs", device->name, -ETIMEDOUT, "%s", uverbs->reason);
+		return;
+	}
+	if (!uverbs->path && could_not_ask(uverbs->asked)) {
+		uverbs->reason = arena_printf(
+		        host->arena, "not known: asking for its uverbs device: %s", strerror(-uverbs->asked));
+		report_missing(&host->report, "uverbs", device->name, uverbs->asked, "%s", uverbs->reason);
 		return;
 	}
 	if (!uverbs->path && (host->no_class || device->unseen)) {

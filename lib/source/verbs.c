@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/verbs_live.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -223,6 +224,10 @@ int verbs_query(struct verbs_devices *devices, struct arena *arena, const char *
         const struct verbs_question *question, struct verbs_answer *answer, struct error *error)
 {
 	struct ibv_device *found = find_device(devices, device);
+	int room = found ? 0 : process_room();
+	if (room)
+		return error_set(
+		        error, room, "%s: libibverbs does not offer the device, and has no room to look", device);
 	if (!found)
 		return error_say(error, -ENODEV,
 		        "%s: libibverbs does not know the device (no uverbs device, or no provider library for its "

@@ -18,8 +18,10 @@
 
 static const struct errno_explanation errno_table[] = {
 	{ "ibv_get_device_list", ENOSYS,
-	        { "The kernel has no RDMA support loaded.", L(CONFIGURATION),
-	                "Load ib_uverbs and the adapter's driver.", "ibv_get_device_list(3)" } },
+	        { "libibverbs finds no RDMA support of the kernel: ib_uverbs is not loaded, or sysfs is not to be "
+	          "seen.",
+	                L(CONFIGURATION), "Load ib_uverbs and the adapter's driver; see that /sys is mounted.",
+	                "ibv_get_device_list(3)" } },
 	{ "ibv_get_device_list", EPERM,
 	        { "This process may not look at RDMA devices.", L(CONFIGURATION), "Check permission and namespaces.",
 	                "ibv_get_device_list(3)" } },
@@ -30,6 +32,15 @@ static const struct errno_explanation errno_table[] = {
 	                "Load ib_uverbs; install the providers of libibverbs (rdma-core, ibverbs-providers) where the "
 	                "program runs; rdmadiag check tells which of them it is.",
 	                "ibv_get_device_list(3)" } },
+	{ "ibv_get_device_list", EMFILE,
+	        { "This process has too many open files, and libibverbs leaves out what it could not look at.",
+	                L(CONFIGURATION) | L(APPLICATION), "See RLIMIT_NOFILE.", "open(2)" } },
+	{ "ibv_get_device_list", ENFILE,
+	        { "The host has too many open files, and libibverbs leaves out what it could not look at.",
+	                L(CONFIGURATION), "See /proc/sys/fs/file-nr and file-max.", "open(2)" } },
+	{ "ibv_get_device_list", ENOMEM,
+	        { "This process may map no more memory, and libibverbs leaves out a provider that it could not load.",
+	                L(CONFIGURATION) | L(APPLICATION), "See RLIMIT_AS and the memory cgroup.", "mmap(2)" } },
 	{ "find-device", ENODEV,
 	        { "There is no RDMA device of this name here, or none at all.", L(CONFIGURATION) | L(APPLICATION),
 	                "Run rdmadiag topo; a device may be in another network namespace, or its driver not loaded.",

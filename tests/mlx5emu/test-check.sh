@@ -47,6 +47,14 @@ if "${start[@]}" true; then
 else
 	skip "without pidfd_open" "no such filter here"
 fi
+"$run" "$RDMADIAG" gid -j >"$scratch/gids"
+# libibverbs leaves out what it has no descriptor for: that is no missing provider, and no missing ib_uverbs
+for files in 5 6 7 8 9 10; do
+	"$run" bash -c 'for c in "topo" "gid --explain" "check --probe" "probe" "gid --diff $2"; do prlimit --nofile=$0 "$1" $c; done' \
+		"$files" "$RDMADIAG" "$scratch/gids" >"$scratch/out" 2>&1
+	! grep -E "provider|uverbs-missing|ib_uverbs|likely|confirmed|gone:" "$scratch/out" >"$scratch/wrong"
+	ok $? "$files descriptors: nothing is blamed that was not looked at" "$scratch/wrong"
+done
 said=$("$run" --fault no-cqe "$RDMADIAG" check --probe --nagios --only probe-failed 2>&1)
 [ $? -eq 2 ] && grep -q "^RDMA CRITICAL - .*mlx5_0/1: a loopback probe stalled" <<<"$said"
 ok $? "--nagios: it is critical"
