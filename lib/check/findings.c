@@ -127,6 +127,8 @@ const struct finding_kind finding_kinds[] = {
 	        "info where all of them were corrected" },
 	{ "pcie-link-downtrained", SEVERITY_WARNING, "a PCIe link runs slower or narrower than both of its ends can",
 	        NULL },
+	{ "pcie-below-port-rate", SEVERITY_INFO, "a PCIe link of an adapter carries less than its port",
+	        "warning where both ends of the link could carry more" },
 	{ "pcie-slot-limits-adapter", SEVERITY_INFO, "the PCIe port above the adapter can do less than the adapter",
 	        NULL },
 	/* interrupts, quality of service and the wire: check, topo --health */

@@ -98,6 +98,62 @@ static void check_link(const struct rdma_device *device, const struct pci_functi
 	}
 }
 
+/* ---- the link and the port ---- */
+
+/* Whose packets have other ways too: of Socket Direct, multi-PF and data-direct adapters. */
+static bool has_other_paths(const struct host *host, const struct rdma_device *device)
+{
+	list_each(other, &host->devices) {
+		bool board = other != device && other->pci && device->sys_image_guid && other->sys_image_guid &&
+		             !strcmp(device->sys_image_guid, other->sys_image_guid);
+		if (board &&
+		        strncmp(device->pci->address, other->pci->address, strcspn(device->pci->address, ".")) != 0)
+			return true;
+	}
+	return device->secondaries.count || device->companion_of;
+}
+
+static const struct port *fastest(const struct rdma_device *device)
+{
+	const struct port *found = NULL;
+	list_each(port, &device->ports)
+		if (port->rate_mbps.known && port->state && !strcmp(port->state, "ACTIVE") &&
+		        (!found || port->rate_mbps.value > found->rate_mbps.value))
+			found = port;
+	return found;
+}
+
+/* What both ends of the link above that hop could carry, in Mb/s. */
+static int64_t able(const struct pci_function *function, const struct pci_hop *hop)
+{
+	struct link link;
+	for (uint32_t i = 0; i < function->path.count; i++)
+		if (function->path.items[i] == hop && has_link(function, i, &link))
+			return capacity(link.able_speed, link.able_width);
+	return 0;
+}
+
+static void check_rate(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	char text[LINK_TEXT_SIZE];
+	const struct port *port = fastest(device);
+	const struct pci_hop *hop = narrowest(device->pci);
+	int64_t mbps = hop ? capacity(hop->speed_mtps, hop->width) : 0;
+	if (!port || !hop || port->rate_mbps.value <= mbps || has_other_paths(host, device))
+		return;
+	link_text(hop->speed_mtps, hop->width, text);
+	struct finding *finding = check_add(report, "pcie-below-port-rate", device->name,
+	        "PCIe carries %.0f Gb/s at most (the link to %s runs %s), the port runs %s", (double)mbps / 1000,
+	        hop->address, text, port->rate_text);
+	/* Else it is what the slot has, or the host's part of a multi-host adapter. */
+	if (finding && able(device->pci, hop) >= port->rate_mbps.value)
+		finding->severity = SEVERITY_WARNING;
+	report_evidence(report, finding, "sysfs", "current_link", "%s", text);
+	report_evidence(report, finding, "RDMA port", "rate", "%s", port->rate_text);
+	report_advice(finding, "Where the whole rate is wanted, the adapter needs a slot, or a setting of it, that "
+	                       "carries it.");
+}
+
 static void check_acs(const struct rdma_device *device, const struct pci_function *function, struct report *report)
 {
 	char subject[80];
@@ -157,8 +213,10 @@ void check_pci(const struct host *host, struct report *report)
 {
 	/* What lies on several ways is told of a device whose own it is. */
 	list_each(device, &host->devices)
-		if (device->pci)
+		if (device->pci) {
 			check_path(device, device->pci, report);
+			check_rate(host, device, report);
+		}
 	list_each(device, &host->devices)
 		list_each(port, &device->ports)
 			list_each(netdev, &port->netdevs)

@@ -149,11 +149,20 @@ def apply_presets(machine):
             controllers += 1
 
 
+def usual_link(machine, address):
+    """One that carries what the ports of its devices run at."""
+    rates = [re.match(r"\d+", port.rate) for device in machine.rdma if device.pci == address for port in device.port]
+    rate = max([int(match[0]) for match in rates if match], default=0)
+    return "64.0 x16" if rate > 400 else "32.0 x16" if rate > 200 else "16.0 x16"
+
+
 def complete_pci(machine, function):
     if not re.fullmatch(ADDRESS, function.address):
         raise Mistake(f"pci {function.address!r}: not an address as sysfs writes it (0000:17:00.0)")
     if function.behind is None:
         function.behind = default_behind(function.address)
+    if "link" not in function.given and not function.max and function.link == "16.0 x16":
+        function.link = usual_link(machine, function.address)
     function.max = function.max or function.link
     function.hops = [Hop(text, position, function) for position, text in enumerate(function.behind)]
     first = function.hops[0].address if function.hops else function.address

@@ -82,7 +82,7 @@ TABLES = {
         "behind": Key("texts", None, "hops above it, root port first: \"ADDRESS [KIND] [LINK] [max LINK] [acs FLAGS]\"; "
                       "one root port on a bus of its own"),
         "root": Key("text", None, "what holds the first hop, below sys/devices; pciDOMAIN:BUS"),
-        "link": Key("text", "16.0 x16", "negotiated speed in GT/s and width; \"\" without PCIe"),
+        "link": Key("text", "16.0 x16", "negotiated speed in GT/s and width; \"\" without PCIe; 32.0 and 64.0 for faster ports"),
         "max": Key("text", None, "what both could; as `link`"),
         "acs": Key("text", "", "bits that are set in its ACS capability (sv tb rr cr uf ec dt), or none; unknown: not "
                    "readable; \"\": it has no such capability"),
