@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -74,8 +75,8 @@ static int list_verbs(struct origin *origin)
 		nap();
 	if (!strcmp(scene->list, "crashes"))
 		crash();
-	if (!strcmp(scene->list, "leaves"))
-		_exit(7);
+	if (!strcmp(scene->list, "leaves")) /* as a library does; the thread sanitizer keeps a thread from _exit(2) */
+		syscall(SYS_exit_group, 7);
 	if (!strcmp(scene->list, "blocks"))
 		block();
 	return strcmp(scene->list, "fails") ? 0 : -ENOSYS;
