@@ -14,6 +14,8 @@ const struct finding_kind finding_kinds[] = {
 	        "nothing",
 	        NULL },
 	{ "bond-member-not-active", SEVERITY_WARNING, "a member that ought to carry traffic does not", NULL },
+	{ "bond-member-with-address", SEVERITY_WARNING,
+	        "a member of a bond has an address of its own: the route to its subnet leaves by that member", NULL },
 	{ "bond-members-on-different-adapters", SEVERITY_INFO,
 	        "members belong to different adapters: mlx5 forms no RoCE LAG of them", NULL },
 	{ "bond-members-on-different-nodes", SEVERITY_WARNING,
@@ -170,7 +172,9 @@ const struct finding_kind finding_kinds[] = {
 	        "libibverbs does not offer the device: no provider library for its driver is installed here", NULL },
 	{ "uverbs-missing", SEVERITY_INFO, "the device cannot be used from user space: it has no uverbs device", NULL },
 	{ "uverbs-not-accessible", SEVERITY_WARNING, "the uverbs device is missing here or may not be opened",
-	        "error where its node is there and it is not this user alone who may not open it" },
+	        "error where its node is there and it is not this user alone who may not open it, info where neither "
+	        "its "
+	        "node nor its netdev is here, but another device that may be opened" },
 };
 
 const size_t finding_kind_count = sizeof(finding_kinds) / sizeof(finding_kinds[0]);

@@ -3,6 +3,7 @@
 #include "check/topo.h"
 #include "source/join.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -278,6 +279,31 @@ static void check_speeds(const struct found_bond *found, struct report *report)
 			        (int)member->netdev->speed_mbps.value);
 }
 
+static bool is_link_local(const struct address *address)
+{
+	bool ipv4 = address->family == AF_INET;
+	return ipv4 ? address->bytes[0] == 169 && address->bytes[1] == 254
+	            : address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
+}
+
+/* Left over from before the bond, or given by a second manager of the network. */
+static void check_addresses(const struct found_bond *found, struct report *report)
+{
+	char ip[INET6_ADDRSTRLEN];
+	list_each(member, &found->bond->members) {
+		const struct address *own = NULL;
+		list_each(address, &member->netdev->addresses)
+			own = own || is_link_local(address) ? own : address;
+		if (!own || !inet_ntop(own->family, own->bytes, ip, sizeof(ip)))
+			continue;
+		struct finding *finding = check_add(report, "bond-member-with-address", found->subject,
+		        "%s is a member of %s and has the address %s/%u of its own, whose route leaves by that member",
+		        member->name, found->netdev->name, ip, own->prefix_length);
+		report_evidence(report, finding, "RTM_GETADDR", member->name, "%s/%u", ip, own->prefix_length);
+		report_advice(finding, "Take it away there: addresses belong to the bond.");
+	}
+}
+
 static void check_bond(const struct host *host, const struct port_netdev *netdev, struct report *report)
 {
 	struct found_bond found = { .host = host, .netdev = netdev, .bond = netdev->bond };
@@ -295,6 +321,7 @@ static void check_bond(const struct host *host, const struct port_netdev *netdev
 	if (!down)
 		check_members(&found, alone, report);
 	check_speeds(&found, report);
+	check_addresses(&found, report);
 }
 
 /* What a team's ports do is between them and its daemon. */

@@ -221,7 +221,23 @@ static void check_netdev(const struct port *port, const char *subject, struct re
 		        "that stand on it, such as a macvlan (rdmadiag gid)");
 }
 
-static void check_uverbs(const struct rdma_device *device, struct report *report)
+static bool has_netdev(const struct rdma_device *device)
+{
+	list_each(port, &device->ports)
+		if (port->netdevs.count)
+			return true;
+	return false;
+}
+
+static bool has_device_to_open(const struct host *host)
+{
+	list_each(device, &host->devices)
+		if (device->uverbs.accessible == FLAG_YES)
+			return true;
+	return false;
+}
+
+static void check_uverbs(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	const struct uverbs *uverbs = &device->uverbs;
 	if (uverbs->accessible != FLAG_NO)
@@ -236,6 +252,9 @@ static void check_uverbs(const struct rdma_device *device, struct report *report
 	/* No node: it was not given to this container. EACCES: the mode of the node. Others are no user's matter. */
 	if (finding && uverbs->refused && uverbs->refused != -ENOENT && uverbs->refused != -EACCES)
 		finding->severity = SEVERITY_ERROR;
+	/* All devices are to be seen in a container, and it is given some of them, with their netdevs or others. */
+	if (finding && uverbs->refused == -ENOENT && !has_netdev(device) && has_device_to_open(host))
+		finding->severity = SEVERITY_INFO;
 	report_evidence(report, finding, "access(2)", uverbs->path, "%s", uverbs->reason);
 	bool denied = uverbs->refused == -ENOENT || uverbs->refused == -EACCES || uverbs->refused == -EPERM;
 	report_advice(finding, denied ? "In a container the device node must be passed in; on a host udev's rdma rules "
@@ -395,7 +414,7 @@ void check_ports(const struct host *host, struct report *report)
 	check_deadline(report);
 	list_each(device, &host->devices) {
 		check_answers(device, &silences, report);
-		check_uverbs(device, report);
+		check_uverbs(host, device, report);
 		check_provider(device, report);
 		check_guid(device, report);
 		check_companion(device, report);

@@ -66,13 +66,20 @@ static uint32_t network_of(const struct address *address)
 	return ntohl(ip) & (UINT32_MAX << (32 - address->prefix_length));
 }
 
+/* What arrives at a member of a bond is the bond's, whatever address the member has of its own (topo_bonds.c). */
+static bool is_bonded(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *master = host_master(host, netdev);
+	return master && master->kind == LINK_BOND;
+}
+
 static size_t collect(const struct host *host, struct place *places)
 {
 	size_t count = 0;
 	uint32_t order = 0;
 	list_each(netdev, &host->netdevs) {
 		order++;
-		if (netdev->admin_up == FLAG_NO || netdev_is_overlay(netdev))
+		if (netdev->admin_up == FLAG_NO || netdev_is_overlay(netdev) || is_bonded(host, netdev))
 			continue;
 		list_each(address, &netdev->addresses) {
 			if (counts(address))
