@@ -178,8 +178,7 @@ static enum probe_mode mode_of(const struct probe_request *request, const struct
 	return same_address(&evidence->local, &evidence->remote) ? MODE_LOOPBACK : MODE_UNKNOWN;
 }
 
-/* A call that has a begin and no end, and nothing of that side after it. */
-static const char *unended_call(const struct evidence *evidence)
+const char *unended_call(const struct evidence *evidence)
 {
 	const char *name = NULL;
 	int64_t begin = INT64_MIN;
@@ -206,6 +205,12 @@ static bool has_requests(const struct evidence *evidence)
 	       (evidence->operations_posted.known && evidence->operations_posted.value > 0);
 }
 
+/* What it was doing when it died has no end either, and did not hang. */
+static bool is_dead(const struct evidence *evidence)
+{
+	return evidence->died_of_signal.known || evidence->left_with_status.known;
+}
+
 /* Waiting for the peer has no end recorded: nothing came on the control connection until the run ended. */
 static void complete_control(struct completed *to)
 {
@@ -213,7 +218,7 @@ static void complete_control(struct completed *to)
 	const struct control_step *last =
 	        evidence->control.count ? evidence->control.items[evidence->control.count - 1] : NULL;
 	if (!last || !last->step || last->error.known || last->duration_ns.known || has_requests(evidence) ||
-	        evidence->interrupted == FLAG_YES)
+	        evidence->interrupted == FLAG_YES || is_dead(evidence))
 		return;
 	to->unended = *last;
 	to->unended.error = num(ETIMEDOUT);
@@ -310,7 +315,8 @@ void complete(struct completed *to, const struct probe_request *request, const s
 	if (remote->alive == FLAG_UNKNOWN && is_ready(remote) && is_control_whole(evidence))
 		remote->alive = FLAG_YES;
 	const char *unended = unended_call(&to->evidence);
-	if (!evidence->stuck && unended && !has_requests(evidence) && evidence->interrupted != FLAG_YES) {
+	if (!evidence->stuck && unended && !has_requests(evidence) && evidence->interrupted != FLAG_YES &&
+	        !is_dead(evidence)) {
 		to->stuck.step = unended;
 		to->evidence.stuck = &to->stuck;
 	}

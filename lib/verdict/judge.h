@@ -111,6 +111,8 @@ bool is_ready(const struct endpoint_facts *end);     /* QP seen in RTR or RTS */
 bool is_not_ready(const struct endpoint_facts *end); /* QP seen in another state */
 bool is_port_down(
         const struct endpoint_facts *end); /* when the evidence was gathered, or at the start if only that is known */
+/* The call of the local side that has a begin and no end, and nothing after it; NULL: there is none. */
+const char *unended_call(const struct evidence *evidence);
 bool ended_early(const struct evidence *evidence);                    /* died, left or given up: it wrote no more */
 bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */
 bool tried(const struct judge *judge, int side, const char *state);   /* … or recorded at all, however it ended */

@@ -182,7 +182,10 @@ bool rule_stuck(struct judge *judge)
 
 static void tell_early_end(struct judge *judge, const char *how, int64_t number)
 {
+	const char *call = unended_call(judge->evidence);
 	because(judge, "the traced process %s %" PRId64 " before it was done", how, number);
+	if (call)
+		because(judge, "%s had begun by then, and not ended", call);
 	if (success_count(judge))
 		because(judge, "%" PRId64 " operation%s had succeeded by then", success_count(judge),
 		        plural(success_count(judge)));
