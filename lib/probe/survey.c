@@ -217,7 +217,8 @@ int survey_choose(
         const struct survey *survey, const uint8_t *address, const char **device, struct num *port, struct error *error)
 {
 	if (!survey->host || !survey->host->devices.count)
-		return error_say(error, -ENODEV, "%s", survey->error.code ? survey->error.text : "no RDMA device");
+		return error_say(error, survey->error.code ? survey->error.code : -ENODEV, "%s",
+		        survey->error.code ? survey->error.text : "no RDMA device");
 	if (address &&
 	        (take_by_address(survey, address, device, port) || take_by_netdev(survey, address, device, port)))
 		return 0;

@@ -96,10 +96,14 @@ static bool judge_not_taken(struct judge *judge)
 			return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(KERNEL) | L(APPLICATION));
 		if (starvation != NOT_STARVED)
 			return undetermined(judge, OUTCOME_STALLED, L(CONFIGURATION) | L(KERNEL) | L(APPLICATION));
-		if (!evidence->last_poll_ns.known)
+		bool scheduled = evidence->cpu && evidence->cpu->waited_ns.known;
+		if (!evidence->last_poll_ns.known && scheduled)
 			return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 		/* The begin of the last call is recorded; that it returned, and that its thread had a CPU, is not. */
-		not_observed(judge, "whether the last poll returned, and whether its thread got a CPU after it");
+		not_observed(judge, "%s",
+		        evidence->last_poll_ns.known
+		                ? "whether the last poll returned, and whether its thread got a CPU after it"
+		                : "whether the polling thread got a CPU");
 		next_step(judge, "see whether that thread runs: /proc/PID/task/TID/stat, its cgroup's cpu.stat, and "
 		                 "who shares its CPU");
 		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER) | L(KERNEL) | L(CONFIGURATION));

@@ -407,6 +407,12 @@ bool rule_unacknowledged(struct judge *judge)
 		because(judge, "%s had completed successfully before", all_operations(judge, success_count(judge)));
 	summarize(judge, "destroying the completion queue waits for events that were not acknowledged");
 	next_step(judge, "call ibv_ack_cq_events() for each event that ibv_get_cq_event() returned");
+	/* The queue is destroyed in the kernel first (rdma-core, ibv_cmd_destroy_cq()). */
+	if (!stuck->system_call && !stuck->wait_channel) {
+		not_observed(judge, "where it hangs: system call and wait channel were not readable");
+		return likely(judge, done ? OUTCOME_DEGRADED : OUTCOME_STALLED, LAYER_APPLICATION,
+		        L(KERNEL) | L(DEVICE) | L(PLATFORM));
+	}
 	return confirmed(judge, done ? OUTCOME_DEGRADED : OUTCOME_STALLED, LAYER_APPLICATION);
 }
 

@@ -73,12 +73,14 @@ bool rule_refused(struct judge *judge)
 		return judge_refused_early(judge);
 	next_step(judge, "%s", known && known->text.next ? known->text.next : "look at the request that bad_wr names");
 	bool too_long = tell_too_long(judge, refused, judge->evidence->local.max_message_bytes, "the port's limit is");
+	bool in_error = error == EINVAL && is_in_error(judge, refused);
 	if (too_long && (error == EINVAL || error == EMSGSIZE || error == E2BIG))
-		return confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
+		return in_error ? likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, WHOLE_PATH)
+		                : confirmed(judge, OUTCOME_FAILED, LAYER_APPLICATION);
 	if (refused->is_inline == FLAG_YES &&
 	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
-	layer_set broken = error == EINVAL && is_in_error(judge, refused) ? WHOLE_PATH : 0;
+	layer_set broken = in_error ? WHOLE_PATH : 0;
 	if (broken)
 		not_observed(judge, "what broke the queue pair before this request came");
 	bool gone = error == ENODEV || error == EIO;
@@ -207,6 +209,9 @@ bool rule_overrun(struct judge *judge)
 		because(judge, "%" PRId64 " signaled requests were outstanding, and the queue has %" PRId64 " entr%s",
 		        outstanding, entries.value, entries.value == 1 ? "y" : "ies");
 		summarize(judge, "the completion queue overran: completions were not taken fast enough");
+		/* Then some of them may not have completed. */
+		if (counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, false))
+			return likely(judge, outcome, LAYER_APPLICATION, L(PROVIDER) | L(DEVICE) | L(PLATFORM));
 		return confirmed(judge, outcome, LAYER_APPLICATION);
 	}
 	not_observed(judge, "how many completions were outstanding when it broke");

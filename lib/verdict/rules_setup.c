@@ -24,6 +24,37 @@ static bool has_kernel_queues(const struct endpoint_facts *end)
 }
 
 /* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
+/* On the host whose step it was, about the address of the other end. */
+static void advise_step(struct judge *judge, const char *text)
+{
+	bool far = judge->step.side == SIDE_REMOTE && judge->request->mode != MODE_LOOPBACK;
+	const char *there = far && !is_one_host(judge) ? arena_printf(judge->arena, "on the peer's host: %c%s",
+	                                                         tolower((unsigned char)text[0]), text + 1)
+	                                               : NULL;
+	advise_address(judge, there ? there : text, gid_address(judge, far ? SIDE_LOCAL : SIDE_REMOTE));
+}
+
+static const char raise_memlock[] = "raise memlock: ulimit -l, LimitMEMLOCK= of the service, or the container's limit; "
+                                    "CAP_IPC_LOCK lifts it";
+
+/* A limit of 0 has an errno of its own (kernel, can_do_mlock() in mm/mlock.c). */
+static bool judge_no_locking(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	const struct failed_step *step = &judge->step;
+	const struct endpoint_facts *end = endpoint(judge, step->side);
+	bool queue = text_has(step->name, "create_") && !has_kernel_queues(end);
+	if (step->error != EPERM || (!text_has(step->name, "reg_mr") && !queue) ||
+	        !num_is(end->memlock_soft_bytes, 0) || end->may_lock_memory == FLAG_YES)
+		return false;
+	because(judge, "RLIMIT_MEMLOCK is 0 bytes: nothing may be locked");
+	summarize(judge, "the limit of locked memory allows none");
+	advise_step(judge, raise_memlock);
+	if (end->may_lock_memory == FLAG_NO)
+		return confirmed(judge, outcome, LAYER_CONFIGURATION);
+	not_observed(judge, "whether the process has CAP_IPC_LOCK, which lifts the limit");
+	return likely(judge, outcome, LAYER_CONFIGURATION, base);
+}
+
 static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	const struct failed_step *step = &judge->step;
@@ -50,8 +81,7 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 		        judge, "compare the request with the device's limits, and look at the memory and rdma cgroups");
 		return undetermined(judge, outcome, base);
 	}
-	next_step(judge, "raise memlock: ulimit -l, LimitMEMLOCK= of the service, or the container's limit; "
-	                 "CAP_IPC_LOCK lifts it");
+	advise_step(judge, raise_memlock);
 	if (!too_large) {
 		summarize(judge, "%s ran out of memory, most probably of memory that may be locked", step->name);
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
@@ -84,22 +114,17 @@ static bool took_a_command(const struct failed_step *step)
 }
 
 /* What the table says of these errnos is of routes and neighbours. */
+static bool is_of_way(const struct failed_step *step)
+{
+	bool way = step->error == ETIMEDOUT || step->error == ENETUNREACH || step->error == EHOSTUNREACH;
+	return way && text_is(explain_step(step->name), "RTR");
+}
+
 static bool is_of_adapter(const struct judge *judge)
 {
 	const struct failed_step *step = &judge->step;
-	bool way = step->error == ETIMEDOUT || step->error == ENETUNREACH || step->error == EHOSTUNREACH;
 	bool command = is_on_infiniband(judge) || (step->error == ETIMEDOUT && took_a_command(step));
-	return way && command && text_is(explain_step(step->name), "RTR");
-}
-
-/* On the host whose step it was, about the address of the other end. */
-static void advise_step(struct judge *judge, const char *text)
-{
-	bool far = judge->step.side == SIDE_REMOTE && judge->request->mode != MODE_LOOPBACK;
-	const char *there = far && !is_one_host(judge) ? arena_printf(judge->arena, "on the peer's host: %c%s",
-	                                                         tolower((unsigned char)text[0]), text + 1)
-	                                               : NULL;
-	advise_address(judge, there ? there : text, gid_address(judge, far ? SIDE_LOCAL : SIDE_REMOTE));
+	return command && is_of_way(step);
 }
 
 static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set base)
@@ -211,6 +236,9 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 			not_observed(judge, "whether both ends are one program");
 			return undetermined(judge, outcome, L(APPLICATION) | L(REMOTE_APPLICATION));
 		}
+		/* Memory may have run out as well. */
+		if (step->error == ENOMEM)
+			return likely(judge, outcome, program, base | L(APPLICATION));
 		/* A peer may ask for what this end wished. */
 		if (program == LAYER_APPLICATION)
 			return confirmed(judge, outcome, program);
@@ -218,6 +246,8 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 	}
 	if (text_is(explain_step(step->name), "RTR"))
 		return judge_rtr(judge, outcome, base);
+	if (judge_no_locking(judge, outcome, base))
+		return true;
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
 		return judge_memory(judge, outcome, base);
 	/* An errno that this call has one reason for only names its layer. */
@@ -330,7 +360,10 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	}
 	/* Of memory the rule knows better which limit binds, if it knows any. */
 	bool memory = step->error == ENOMEM;
-	if (!memory && known && known->text.next)
+	/* A netdev that is down is what to look at first; its rule says so. */
+	bool down =
+	        is_of_way(step) && (is_admin_down(&judge->evidence->local) || is_admin_down(&judge->evidence->remote));
+	if (!memory && known && known->text.next && !down)
 		advise_step(judge, known->text.next);
 	judge_step_layer(judge, outcome, layers_of_side(judge, step->side, base));
 	if (memory && known && known->text.next && steps->count == before)

@@ -376,6 +376,7 @@ static bool judge_local_operation(struct judge *judge, layer_set base)
 	if (is_port_down(local) && judge_port_down(judge, OUTCOME_FAILED))
 		return true;
 	base |= L(CONFIGURATION);
+	because(judge, "soft RoCE has this status for a packet that it finds no way for, too");
 	tell_routes(judge);
 	if (local->gid_kept == FLAG_NO && judge_gid_gone(judge, OUTCOME_FAILED, base))
 		return true;

@@ -12,6 +12,15 @@ is $? 0 "an ordinary user can probe"
 holds "an ordinary user: the verdict" "v['outcome'] == 'ok' and e['observers']['wqe'] == 'rxe-ring'"
 holds "an ordinary user: filters are not told, with the reason" "e['local']['filter'] is None and missing('filter')"
 
+(ulimit -l 0 && as_user "$RDMADIAG" probe -j -d rxe0) >"$document" 2>"$work/errors"
+holds "nothing may be locked: the kernel has another errno for it, and the limit is named" \
+	"v['outcome'] == 'not-run' and v['layer'] == 'configuration' and v['confidence'] == 'confirmed' and any('RLIMIT_MEMLOCK is 0' in text for text in v['because']) and any('raise memlock' in text for text in v['next_steps'])"
+(ulimit -l 64 && as_user unshare -Ur "$RDMADIAG" probe -j -d rxe0 --size 256K) >"$document" 2>"$work/errors"
+holds "root of a user namespace of its own: the limit binds it all the same" \
+	"v['outcome'] == 'not-run' and v['layer'] == 'configuration' and e['local']['may_lock_memory'] is False and any('RLIMIT_MEMLOCK is 65536' in text for text in v['because'])"
+(ulimit -n 5 && "$RDMADIAG" probe -j -d rxe0) >"$document" 2>"$work/errors"
+holds "hardly any files: it is not the kernel that lacks RDMA" \
+	"v['outcome'] == 'not-run' and 'configuration' in v['candidates'] and not any('no RDMA support' in text for text in v['because']) and any('too many open files' in text for text in v['because'])"
 (ulimit -l 16 && as_user "$RDMADIAG" probe -j -d rxe0 --size 256K) >"$document" 2>"$work/errors"
 is $? 1 "memlock too small: status"
 holds "memlock too small: ENOMEM at ibv_reg_mr" "resource('local', 'ibv_reg_mr') == 12 and v['layer'] == 'configuration'"
