@@ -277,6 +277,7 @@ layer_set layers_of_refusal(int64_t error);
 void tell_failed(struct judge *judge, const struct operation *operation);
 /* What broke on this side may be the reason for this status; 0: nothing did, or the status is an answer of the peer. */
 layer_set broken_meanwhile(const struct judge *judge, const struct operation *operation);
+void advise_unanswered(struct judge *judge); /* rules_wc.c: where to look at both ends */
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);
 /* rules_counts.c: listed or not. */

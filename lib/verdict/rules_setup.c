@@ -204,11 +204,16 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	}
 }
 
+static bool is_above(struct num asked, struct num limit)
+{
+	return asked.known && limit.known && asked.value > limit.value;
+}
+
 /* What the device's own limits say about a refused request. */
 static bool is_beyond_limit(struct judge *judge)
 {
 	const struct resource_step *step = judge->step.resource;
-	if (!step || !step->asked.known || !step->limit.known || step->asked.value <= step->limit.value)
+	if (!step || !is_above(step->asked, step->limit))
 		return false;
 	if (judge->step.error != EINVAL && judge->step.error != ENOMEM && judge->step.error != E2BIG)
 		return false;
@@ -250,6 +255,10 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 		return true;
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
 		return judge_memory(judge, outcome, base);
+	/* Another errno than that of a limit; what was asked for may be the reason all the same. */
+	const struct resource_step *resource = step->resource;
+	if (resource && is_above(resource->asked, resource->limit))
+		base |= L(APPLICATION) | L(PROVIDER);
 	/* An errno that this call has one reason for only names its layer. */
 	return undetermined(judge, outcome, base);
 }

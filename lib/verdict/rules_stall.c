@@ -169,7 +169,13 @@ static bool judge_fatal(struct judge *judge)
 	if (own_event(judge, SIDE_LOCAL, "DEVICE_FATAL")) {
 		summarize(judge, "the adapter stopped working or was removed");
 		next_step(judge, "read the kernel log for health, AER or hot-plug messages of the adapter");
-		return undetermined(judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
+		/* Answers may have been missing before. */
+		layer_set unanswered =
+		        counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, true)
+		                ? open_layers(judge) & (L(NETWORK) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION))
+		                : 0;
+		return undetermined(
+		        judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION) | unanswered);
 	}
 	if (judge_port_down(judge, OUTCOME_STALLED))
 		return true;
@@ -224,6 +230,7 @@ static bool judge_retries(struct judge *judge)
 	if (!counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, true))
 		return false;
 	summarize(judge, "requests are sent again and again, and no acknowledgement comes");
+	advise_unanswered(judge);
 	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending,
 	        L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION) | L(DEVICE));
 }

@@ -269,7 +269,7 @@ static bool judge_no_receive(struct judge *judge, const struct operation *operat
 /* ---- one completion ---- */
 
 /* Status 12: of the two ends, what the record does not have already. */
-static void advise_unanswered(struct judge *judge)
+void advise_unanswered(struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
 	/* The port is what to look at first; its rule says so. */
