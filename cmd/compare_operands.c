@@ -136,14 +136,14 @@ static void rename_error(const struct loading *loading, const char *file)
 
 /* ---- snapshots ---- */
 
-/* The document that a command prints of a snapshot; NULL with an error. */
-static json_object *ask(struct loading *loading, const struct source *source, const char *snapshot)
+/* The document that a command prints of a snapshot, with `option` unless that is NULL; NULL with an error. */
+static json_object *ask(struct loading *loading, const struct source *source, const char *option, const char *snapshot)
 {
 	char output[PATH_MAX], errors[PATH_MAX];
 	staging_path(&loading->staging, "document.json", output);
 	staging_path(&loading->staging, "document.stderr", errors);
 	struct command_run run = {
-		.command = source->command, .arguments = { "-j" }, .output = output, .errors = errors
+		.command = source->command, .arguments = { "-j", option }, .output = output, .errors = errors
 	};
 	struct common_options common = { .from = snapshot, .color = COLOR_NEVER };
 	int status = run_command_in_process(&run, &common);
@@ -163,12 +163,14 @@ static int take(json_object *into, json_object *from, const char *key)
 	               : 0;
 }
 
-/* What topo shows, the GID tables, and all findings: those of topo and gid are among those of check. */
+/* What topo shows, with settings of QoS and the wire, the GID tables, and all findings: those of topo and gid are among
+ * those of check. */
 static json_object *ask_all(struct loading *loading, const char *snapshot)
 {
 	json_object *answers[ARRAY_SIZE(sources)] = { NULL };
 	size_t count = 0;
-	while (count < ARRAY_SIZE(sources) && (answers[count] = ask(loading, &sources[count], snapshot)))
+	while (count < ARRAY_SIZE(sources) &&
+	        (answers[count] = ask(loading, &sources[count], count == TOPO ? "--health" : NULL, snapshot)))
 		count++;
 	json_object *all = count == ARRAY_SIZE(sources) ? json_object_get(answers[TOPO]) : NULL;
 	if (all && (json_put_member(all, "schema", json_object_new_string(whole_schema)) ||
@@ -281,7 +283,7 @@ static json_object *load_snapshot(struct loading *loading, const char *path)
 	if (!origin || stage(loading))
 		return NULL;
 	if (loading->source)
-		return ask(loading, loading->source, path);
+		return ask(loading, loading->source, NULL, path);
 	json_object *probes = describe_probes(loading, origin, path);
 	json_object *all = probes ? ask_all(loading, path) : NULL;
 	if (!all) {

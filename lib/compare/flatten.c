@@ -21,6 +21,11 @@ static const char *const ignored_in_findings[] = { "message", "evidence", "advic
 /* Of a choice of a GID index: these speak of addresses, and of the other entries of the table. */
 static const char *const ignored_in_choices[] = { "reason", "rejected" };
 
+/* Of topo --health, besides settings: what was counted, where interrupts go, and what findings tell. */
+static const char *const ignored_in_health[] = { "counters", "carrier_changes", "carrier_down", "link_problem",
+	"frames_received", "frames_sent", "corrected_blocks", "uncorrectable_blocks", "pause_received", "pause_sent",
+	"reporters", "functions", "filters" };
+
 static bool ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), end_length = strlen(end);
@@ -44,6 +49,9 @@ static bool is_ignored(const char *path, const char *key)
 	static const char choices[] = "choices[";
 	if (!strncmp(path, choices, strlen(choices)) &&
 	        is_one_of(key, ignored_in_choices, ARRAY_SIZE(ignored_in_choices)))
+		return true;
+	if (!strncmp(path, "health", strlen("health")) &&
+	        is_one_of(key, ignored_in_health, ARRAY_SIZE(ignored_in_health)))
 		return true;
 	if (ends_with(path, ".uverbs") && !strcmp(key, "path")) /* numbered in the order in which drivers came */
 		return true;
@@ -113,9 +121,9 @@ static bool has_keys(json_object *element, const char *const keys[NAME_KEYS])
 static char *element_name(struct flattener *flattener, json_object *element)
 {
 	static const char *const keys[][NAME_KEYS] = { { "device", "port", "consumer" }, { "device", "port", "index" },
-		{ "device", "port" }, { "id", "subject" }, { "what", "subject" }, { "side", "name" }, { "name" },
-		{ "number" }, { "id" }, { "side", "step" }, { "side", "to" }, { "step" }, { "address" }, { "path" },
-		{ "index" } };
+		{ "device", "port" }, { "device", "number" }, { "id", "subject" }, { "what", "subject" },
+		{ "side", "name" }, { "name" }, { "number" }, { "id" }, { "side", "step" }, { "side", "to" },
+		{ "step" }, { "address" }, { "path" }, { "index" } };
 	size_t i = 0;
 	while (i < ARRAY_SIZE(keys) && !has_keys(element, keys[i]))
 		i++;
@@ -171,13 +179,35 @@ static json_object *row_of(
 	return values;
 }
 
+/* Of topo --health: the first place in the tree that has this netdev. */
+static json_object *netdev_row(struct flattener *flattener, json_object *element)
+{
+	char *end;
+	const char *name = member_text(element, "name");
+	if (!name || asprintf(&end, "].netdevs[%s]", name) < 0) {
+		flattener->failed |= name != NULL;
+		return NULL;
+	}
+	json_object *found = NULL;
+	json_object_object_foreach(flattener->table, path, values)
+	{
+		if (!found && ends_with(path, end))
+			found = values;
+	}
+	free(end);
+	return found;
+}
+
 /*
  * What an element of a list of the document belongs to, by what it says: a GID entry to its table, a table to its port.
  * Where one node lacks that, nothing more is to be said of it. NULL: to nothing that has a row.
  */
 static json_object *owner_row(struct flattener *flattener, const char *path, json_object *element)
 {
-	const char *device = member_text(element, "device"), *port = member_text(element, "port");
+	if (!strcmp(path, "health.netdevs"))
+		return netdev_row(flattener, element);
+	const char *device = member_text(element, "device");
+	const char *port = member_text(element, strcmp(path, "health.ports") ? "port" : "number");
 	const char *about = strcmp(path, "not_collected") ? NULL : member_text(element, "subject");
 	char subject[128], *rest = subject;
 	if (about) {

@@ -193,6 +193,36 @@ else
 	skip "is told as such" "no mount namespace here"
 fi
 
+# ---- quality of service
+lossless() { # HOSTNAME DCB TOS FRAMES
+	cat >"$dir/$1.toml" <<END
+[host]
+hostname = "$1"
+[[rdma]]
+name = "mlx5_0"
+pci = "0000:18:00.0"
+netdev = "rail0"
+default_tos = $3
+[[net]]
+name = "rail0"
+pci = "0000:18:00.0"
+addresses = ["10.1.0.1/24"]
+dcb = { $2 }
+pause = { rx = 0, tx = 0, rx_frames = $4 }
+carrier_down = $4
+END
+	machine "$dir/$1.toml" "$dir/$1"
+}
+lossless one 'pfc = [3], dscp = { 26 = 3 }' 106 5
+lossless two 'pfc = [3], dscp = { 26 = 3 }' 106 9
+lossless three 'pfc = []' 0 7
+status_is 0 "the same settings" "$RDMADIAG" compare "$dir/one" "$dir/two"
+status_is 1 "flow control that one of three lacks" "$RDMADIAG" compare "$dir/one" "$dir/two" "$dir/three"
+like "$output" '^health.netdevs\[rail0\].qos.priorities\[3\].pfc' "priorities are compared"
+like "$output" '^health.netdevs\[rail0\].qos.dscp.26' "the DSCP map, too"
+like "$output" '^health.ports\[mlx5_0/1\].default_tos' "and the type of service"
+unlike "$output" 'frames_received|carrier_' "what was counted is not"
+
 mkfifo "$dir/fifo"
 status_is 3 "a FIFO" timeout 10 "$RDMADIAG" compare "$dir/a.json" "$dir/fifo"
 like "$errors" 'fifo: not a regular file' "does not block"
