@@ -11,6 +11,11 @@ BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
 DOCDIR ?= $(DATADIR)/doc/rdmadiag
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 
+# Lists of names end at blanks: "make clean O='a b'" would remove a and b.
+$(foreach name,CURDIR O DESTDIR PREFIX BINDIR MANDIR DATADIR BASHCOMPDIR DOCDIR ZSHCOMPDIR,$(if $(word 2,$($(name))),\
+	$(error $(name) is "$($(name))": make takes no names with blanks)))
+$(if $(wildcard $(SRC)/VERSION),,$(error the sources are not in "$(SRC)": make takes no names with blanks))
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif

@@ -40,6 +40,20 @@ touch "$dir/own/share/man/man8/other.8"
 status_is 0 "without DESTDIR" of_build uninstall PREFIX="$dir/own"
 is "$(find "$dir/own" -type d -empty; find "$dir/own" -type f)" "$dir/own/share/man/man8/other.8" "what others have there stays"
 
+# a name with blanks is several to make: none of them is touched
+mkdir "$dir/kept" "$dir/kept/b"
+touch "$dir/kept/a" "$dir/kept/b/file"
+for words in "uninstall DESTDIR" "install DESTDIR" "install PREFIX" "clean O"; do
+	errors=$(make --no-print-directory -s -C "$project" -o all "${words% *}" "${words#* }=$dir/kept/a $dir/kept/b" 2>&1)
+	is "$?" 2 "make $words with a blank"
+	like "$errors" "make takes no names with blanks" "says why"
+done
+mkdir "$dir/with blank"
+cp -r "$project"/{Makefile,VERSION} "$dir/with blank/"
+errors=$(make -s -C "$dir/with blank" clean 2>&1)
+like "$errors" "make takes no names with blanks" "sources in a directory with a blank"
+is "$(files "$dir/kept")" $'a\nb/file' "nothing is removed"
+
 # ---- the examples
 status_is 0 "make install elsewhere" of_build install PREFIX=/opt/rdma DESTDIR="$dir/elsewhere"
 service=opt/rdma/share/doc/rdmadiag/examples/rdmadiag-check.service
