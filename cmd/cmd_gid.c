@@ -355,7 +355,7 @@ static int check_request(
 	if (request->watch && (request->to || request->diff || request->explain || request->all))
 		return usage_error(command, "--watch goes with a device only, and with no other option of gid");
 	if (request->all && !common->json && (request->to || request->diff))
-		return usage_error(command, "--all: the table and --json show empty slots, %s shows no table",
+		complain("--all is left aside: the table and --json show empty slots, %s shows no table",
 		        request->to ? "--to" : "--diff");
 	return 0;
 }

@@ -175,10 +175,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (view.tree && common->json)
 		return usage_error(command, "--tree and --json: one of them");
 	if (wanted.health && !common->json && (view.tree || view.matrix || view.svg))
-		return usage_error(command, "--health: the table and --json show it, %s does not",
-		        view.tree     ? "--tree"
-		        : view.matrix ? "the matrix"
-		                      : "a drawing");
+		complain("--health is left aside: the table and --json show it, %s does not", view.tree ? "--tree"
+		                                                                              : view.matrix
+		                                                                                      ? "the matrix"
+		                                                                                      : "a drawing");
 	if (view.svg && !strcmp(view.svg, "-") && (common->json || view.tree || view.matrix))
 		return usage_error(command, "--svg -: standard output is for one of them");
 	view.row = argv[optind] && view.matrix && topo_matrix_is_neighbour(argv[optind]) ? argv[optind] : NULL;

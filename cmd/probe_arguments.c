@@ -201,51 +201,56 @@ static uint64_t bit_of(int option)
 	return 0;
 }
 
-/* The first of the options in `given` that is not one of `allowed`, which ends with 0; NULL: there is none. */
-static const char *first_beside(uint64_t given, const int *allowed)
+/* `options` ends with 0. */
+static uint64_t bits_of(const int *options)
 {
-	for (; *allowed; allowed++)
-		given &= ~bit_of(*allowed);
-	return given ? probe_options[__builtin_ctzll(given)].name : NULL;
+	uint64_t bits = 0;
+	for (; *options; options++)
+		bits |= bit_of(*options);
+	return bits;
+}
+
+static void tell_left_aside(uint64_t options, const char *why)
+{
+	for (; options; options &= options - 1)
+		complain("--%s is left aside: %s", probe_options[__builtin_ctzll(options)].name, why);
 }
 
 /* Of a recorded run only the place where it lies and what is shown of it can be chosen. */
-static int check_recorded(const struct probe_arguments *arguments, const struct common_options *common, uint64_t given,
-        struct error *error)
+static void tell_recorded(const struct probe_arguments *arguments, uint64_t given)
 {
 	static const int of_document[] = { OPTION_JUDGE, OPTION_TRACE, 0 }, of_report[] = { 'd', OPTION_TRACE, 0 };
-	if (common->from && arguments->judge)
-		return error_say(error, -EINVAL,
-		        "one of --from and --judge: --from SNAPSHOT judges the probe of a report by itself");
-	const char *other = first_beside(given, arguments->judge ? of_document : of_report);
-	return other ? error_say(error, -EINVAL, "%s shows a recorded run: --%s does not go with it",
-	                       arguments->judge ? "--judge" : "--from", other)
-	             : 0;
+	if (arguments->judge)
+		tell_left_aside(given & ~bits_of(of_document), "--judge shows a recorded run");
+	else
+		tell_left_aside(given & ~bits_of(of_report), "--from shows a recorded run");
 }
 
-static int check_listener(uint64_t given, struct error *error)
+/* Those who know perftest give both ends the same options. */
+static void tell_listener(struct probe_arguments *arguments, uint64_t given)
 {
 	static const int asked_for[] = { OPTION_OP, OPTION_SIZE, OPTION_COUNT, OPTION_TIMEOUT, OPTION_BATCH,
 		OPTION_SIGNAL_EVERY, OPTION_QPS, OPTION_CQS, OPTION_PDS, OPTION_INLINE, OPTION_API, OPTION_DRILL,
 		OPTION_TCP, 0 };
-	for (const int *option = asked_for; *option; option++)
-		if (given & bit_of(*option))
-			return error_say(error, -EINVAL,
-			        "--listen does what the initiator asks for: --%s goes with its --peer",
-			        option_name(*option));
-	return 0;
+	tell_left_aside(given & bits_of(asked_for), "a listener does what the initiator (--peer) asks for");
+	arguments->drill = NULL;
 }
 
-static int check_company(const struct probe_arguments *arguments, const struct common_options *common, uint64_t given,
-        struct error *error)
+static int check_company(
+        struct probe_arguments *arguments, const struct common_options *common, uint64_t given, struct error *error)
 {
 	if (arguments->lists_drills && (common->json || common->from || given != bit_of(OPTION_DRILL)))
 		return error_say(error, -EINVAL, "--drill list goes with nothing else");
 	if (arguments->explains_stages && (common->json || common->from || given != bit_of(OPTION_EXPLAIN_STAGES)))
 		return error_say(error, -EINVAL, "--explain-stages goes with nothing else");
+	if (common->from && arguments->judge)
+		return error_say(error, -EINVAL,
+		        "one of --from and --judge: --from SNAPSHOT judges the probe of a report by itself");
 	if (arguments->judge || common->from)
-		return check_recorded(arguments, common, given, error);
-	return arguments->settings.listens ? check_listener(given, error) : 0;
+		tell_recorded(arguments, given);
+	else if (arguments->settings.listens)
+		tell_listener(arguments, given);
+	return 0;
 }
 
 static int no_memory(void)
