@@ -153,7 +153,7 @@ const struct finding_kind finding_kinds[] = {
 	        NULL },
 	{ "qos-traffic-not-lossless", SEVERITY_WARNING,
 	        "the known traffic class of a port goes to a priority without flow control, while others have it",
-	        NULL },
+	        "info where the port has no map of DSCP" },
 	{ "wire-errors", SEVERITY_WARNING, "frames came damaged from the wire", NULL },
 	/* NUMA and process */
 	{ "memlock-limit-low", SEVERITY_WARNING,

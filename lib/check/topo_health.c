@@ -66,19 +66,58 @@ static bool lossless_list(const struct qos_facts *qos, char text[static 32])
 	return *text;
 }
 
+static bool has_tags(const struct port *port)
+{
+	list_each(netdev, &port->netdevs)
+		if (netdev->netdev->kind == LINK_VLAN)
+			return true;
+	return false;
+}
+
+/*
+ * A port without a map of DSCP goes by the tags of VLANs, and takes what has none for priority 0. It is info, as
+ * drivers outside of the kernel have other ways to set it.
+ */
+static void check_untagged(struct num tos, const char *subject, const struct port *port,
+        const struct netdev_health *netdev, const char *lossless, struct report *report)
+{
+	const struct qos_facts *qos = netdev->qos;
+	if (strcmp(qos->trust, "priority") != 0 || has_tags(port) || !qos->priorities.count ||
+	        qos->priorities.items[0]->pfc != FLAG_NO)
+		return;
+	struct finding *finding = check_add(report, "qos-traffic-not-lossless", subject,
+	        "traffic has type of service %" PRId64 " (DSCP %" PRId64
+	        "), and DCB tells no map of DSCP on %s: without one, packets that have no VLAN tag count as priority "
+	        "0, and flow control is on for priority %s only",
+	        tos.value, tos.value >> 2, netdev->name, lossless);
+	if (finding)
+		finding->severity = SEVERITY_INFO;
+	report_evidence(report, finding, "DCB_ATTR_IEEE_APP_TABLE", "DSCP entries", "0");
+	report_evidence(report, finding, "DCB_ATTR_IEEE_PFC", "pfc_en", "%s", lossless);
+	report_advice(finding, arena_printf(report->arena,
+	                               "dcb app show dev %s tells the map, dcb app add dev %s dscp-prio makes one; "
+	                               "mlnx_qos --trust dscp does it for mlx5.",
+	                               netdev->name, netdev->name));
+}
+
 /*
  * Only where the class of the traffic is known: forced by the driver, or set as default of rdma_cm to something else
  * than zero, and the port orders by DSCP. A port without any lossless priority may be meant to be so.
  */
-static void check_class(const struct port_health *port, const struct netdev_health *netdev, struct report *report)
+static void check_class(const struct port *rdma_port, const struct port_health *port,
+        const struct netdev_health *netdev, struct report *report)
 {
 	char subject[PORT_LABEL_SIZE], lossless[32];
 	const struct qos_facts *qos = netdev->qos;
 	bool forced = port->traffic_class.known && port->traffic_class.value > 0;
 	struct num tos = forced ? port->traffic_class : port->default_tos;
-	if (!qos || !tos.known || tos.value <= 0 || !qos->trust || strcmp(qos->trust, "dscp") != 0 ||
-	        !lossless_list(qos, lossless))
+	if (!qos || !tos.known || tos.value <= 0 || !qos->trust || !lossless_list(qos, lossless))
 		return;
+	if (strcmp(qos->trust, "dscp") != 0) {
+		port_label(port->device, port->number, subject);
+		check_untagged(tos, subject, rdma_port, netdev, lossless, report);
+		return;
+	}
 	struct num priority = priority_of(qos, tos.value >> 2);
 	if (!priority.known || priority.value < 0 || priority.value >= (int64_t)qos->priorities.count ||
 	        qos->priorities.items[priority.value]->pfc != FLAG_NO)
@@ -106,7 +145,7 @@ static void check_qos(const struct host *host, struct report *report)
 			if (port)
 				list_each(related, &port->netdevs)
 					if (related->netdev == netdev->netdev)
-						check_class(health, netdev, report);
+						check_class(port, health, netdev, report);
 	}
 }
 
