@@ -132,7 +132,15 @@ static bool judge_own_right(struct judge *judge, const struct peer_report *repor
 	bool refused = num_is(report->wc_status, WC_REM_ACCESS) || num_is(report->wc_status, WC_REM_INV_REQ);
 	bool buffer = right && local->mr_access && !text_has(local->mr_access, right);
 	bool queue = right && local->qp_access && !text_has(local->qp_access, right);
-	if (!refused || num_is(report->bytes, 0) || (!buffer && !queue))
+	if (!refused || num_is(report->bytes, 0))
+		return false;
+	if (num_is(report->wc_status, WC_REM_ACCESS) && right && local->one_pd == FLAG_NO && has_one_domain(judge)) {
+		because(judge, "this side's buffer and queue pair belong to different protection domains");
+		summarize(judge, "this side's buffer is not in the protection domain of its queue pair");
+		next_step(judge, "register the buffer of this side in the domain of the queue pair");
+		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(DEVICE) | L(REMOTE_APPLICATION));
+	}
+	if (!buffer && !queue)
 		return false;
 	because(judge, "this side's %s without %s", buffer ? "buffer was registered" : "queue pair was set up", right);
 	summarize(judge, "this side did not give the right that the peer's request needs");
@@ -150,6 +158,21 @@ static void tell_stopped_here(struct judge *judge, const struct peer_report *rep
 	next_step(judge, "%s", explain_event("DEVICE_FATAL")->text.next);
 }
 
+/* Requests or answers went missing, and this host knows of something on its way that loses them. */
+static bool judge_own_losses(struct judge *judge, enum outcome outcome, layer_set set)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	tell_routes(judge);
+	if (judge_refused_packets(judge, outcome) || judge_filter(judge, outcome, set) ||
+	        judge_netem(judge, outcome, set) || judge_gid_gone(judge, outcome, set))
+		return true;
+	if (!is_software(local) || !local->route_errno.known || !local->route_errno.value)
+		return false;
+	summarize(judge, "this host has no route to the peer's GID: its answers do not leave it");
+	advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge, SIDE_REMOTE));
+	return likely(judge, outcome, LAYER_CONFIGURATION, set);
+}
+
 static bool judge_peer_operation(struct judge *judge, const struct peer_report *report)
 {
 	const char *request = request_words(judge, report->opcode, report->bytes);
@@ -159,8 +182,10 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 		summarize(judge, "the peer's operation stalled");
 		tell_arrivals(judge);
 		tell_stopped_here(judge, report);
-		return undetermined(judge, OUTCOME_STALLED,
-		        without_us(judge, report, mirrored(WHOLE_PATH | L(APPLICATION))) | broken_here(judge));
+		layer_set set = without_us(judge, report, mirrored(WHOLE_PATH | L(APPLICATION))) | broken_here(judge) |
+		                counted_layers(judge);
+		advise_counters(judge);
+		return judge_own_losses(judge, OUTCOME_STALLED, set) || undetermined(judge, OUTCOME_STALLED, set);
 	}
 	const struct wc_explanation *known = explain_wc(report->wc_status.value);
 	because(judge, "the peer says that its %s completed with status %" PRId64 " (%s)", request,
@@ -178,7 +203,14 @@ static bool judge_peer_operation(struct judge *judge, const struct peer_report *
 		set |= WHOLE_PATH | L(APPLICATION);
 	if (known)
 		set |= seen_by_peer(report->wc_status.value) | peculiar_to(judge, report->wc_status.value);
-	return undetermined(judge, OUTCOME_FAILED, without_us(judge, report, mirrored(set)) | broken_here(judge));
+	set = without_us(judge, report, mirrored(set)) | broken_here(judge);
+	if (report->wc_status.value == WC_RETRY_EXC || report->wc_status.value == WC_RESP_TIMEOUT) {
+		set |= counted_layers(judge);
+		advise_counters(judge);
+		if (judge_own_losses(judge, OUTCOME_FAILED, set))
+			return true;
+	}
+	return undetermined(judge, OUTCOME_FAILED, set);
 }
 
 bool rule_reported(struct judge *judge)
