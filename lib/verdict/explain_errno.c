@@ -296,9 +296,12 @@ static const struct errno_explanation errno_table[] = {
 	        { "The name servers answered with an error.", L(CONFIGURATION) | L(NETWORK),
 	                "Give the address itself, and look at the name servers of this host.", "getaddrinfo(3)" } },
 	{ "connect", ECONNREFUSED,
-	        { "The peer's host answered that nobody listens on this port.",
+	        { "The answer was that nobody listens on this port; a filter of either host, or one in between, may "
+	          "say so, "
+	          "too.",
 	                L(REMOTE_APPLICATION) | L(CONFIGURATION),
-	                "Start `rdmadiag probe --listen` there, and check address and port.", "connect(2)" } },
+	                "Start `rdmadiag probe --listen` there, check address and port, then filters that reject.",
+	                "connect(2)" } },
 	{ "connect", ETIMEDOUT,
 	        { "Nobody answered the TCP connection.", L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION),
 	                "Check the address, then filters of both hosts and the way between.", "connect(2)" } },

@@ -48,7 +48,8 @@ bool judge_control(struct judge *judge, enum outcome outcome)
 	if (known && known->text.next)
 		advise_address(judge, known->text.next, peer_address(judge));
 	if (text_is(step->step, "connect") && error == ECONNREFUSED) {
-		summarize(judge, "nobody listens at the peer's address and port");
+		summarize(judge, "the connection to the peer was refused: nobody listens at its address and port, or a "
+		                 "filter rejects it");
 		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(CONFIGURATION));
 	}
 	if (text_is(step->step, "connect")) {
