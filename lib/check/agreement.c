@@ -132,51 +132,94 @@ static void check_firmware(const struct host *host, const struct rdma_device *de
 	}
 }
 
-/* ---- speed ---- */
+/* ---- ports of the same kind ---- */
 
 static bool is_running(const struct port *port)
 {
-	return port->rate_mbps.known && port->rate_mbps.value > 0 && port->state && !strcmp(port->state, "ACTIVE");
+	return port->state && !strcmp(port->state, "ACTIVE");
+}
+
+typedef struct num (*port_value)(const struct port *port);
+
+static struct num rate_of(const struct port *port)
+{
+	return port->rate_mbps;
+}
+
+static struct num active_mtu_of(const struct port *port)
+{
+	return port->active_mtu;
 }
 
 /* Ports of the same kind of adapter, as the rails of a node are. */
-struct pace {
-	uint32_t others, faster;
-	const struct port *example; /* of those that are faster, the slowest */
+struct peers {
+	uint32_t others, above;
+	const struct port *least; /* of those that have more, the one that has least */
 };
 
-static struct pace pace_of(const struct host *host, const struct rdma_device *device, const struct port *port)
+static struct peers peers_of(
+        const struct host *host, const struct rdma_device *device, const struct port *port, port_value measure)
 {
-	struct pace pace = { 0 };
+	struct peers peers = { 0 };
 	list_each(other, &host->devices) {
 		if (!is_physical(other) || !is_same_kind(device, other))
 			continue;
 		list_each(peer, &other->ports) {
-			if (peer == port || peer->link_layer != port->link_layer || !is_running(peer))
+			struct num value = measure(peer);
+			if (peer == port || peer->link_layer != port->link_layer || !is_running(peer) || !value.known)
 				continue;
-			pace.others++;
-			if (peer->rate_mbps.value <= port->rate_mbps.value)
+			peers.others++;
+			if (value.value <= measure(port).value)
 				continue;
-			pace.faster++;
-			if (!pace.example || peer->rate_mbps.value < pace.example->rate_mbps.value)
-				pace.example = peer;
+			peers.above++;
+			if (!peers.least || value.value < measure(peers.least).value)
+				peers.least = peer;
 		}
 	}
-	return pace;
+	return peers;
+}
+
+/* Most of them have more. */
+static bool falls_behind(const struct peers *peers)
+{
+	return peers->above >= 2 && peers->above * 2 > peers->others;
+}
+
+/* What the netdev's MTU does not allow; else it is for active-mtu-below-netdev to tell. */
+static void check_mtu_of_peers(const struct host *host, const struct rdma_device *device, const struct port *port,
+        const char *subject, struct report *report)
+{
+	const struct netdev *netdev = port_netdev(port);
+	bool known = port->active_mtu.known && netdev && netdev->mtu.known;
+	if (!known || !is_physical(device) || !is_running(port) || port->transport != TRANSPORT_ROCE ||
+	        port->active_mtu.value < roce_mtu(netdev->mtu.value))
+		return;
+	struct peers peers = peers_of(host, device, port, active_mtu_of);
+	if (!falls_behind(&peers))
+		return;
+	struct finding *finding = check_add(report, "port-mtu-below-others", subject,
+	        "the active MTU is %" PRId64 " (MTU %" PRId64
+	        " of %s), %u of %u other ports of the same kind of adapter (%s) have %" PRId64 " or more",
+	        port->active_mtu.value, netdev->mtu.value, netdev->name, peers.above, peers.others, device->board_id,
+	        peers.least->active_mtu.value);
+	report_evidence(report, finding, "ibv_query_port", "active_mtu", "%" PRId64, port->active_mtu.value);
+	report_evidence(report, finding, "IFLA_MTU", netdev->name, "%" PRId64, netdev->mtu.value);
+	report_advice(finding, "Where they are meant to be equal, give its netdev the MTU of the others, as the switch "
+	                       "port has it.");
 }
 
 /* That most others are faster may be meant, as of a port for storage; or it is the cable, or the port of the switch. */
 static void check_speed(const struct host *host, const struct rdma_device *device, const struct port *port,
         const char *subject, struct report *report)
 {
-	if (!is_physical(device) || !is_running(port) || port_is_narrow(port))
+	if (!is_physical(device) || !is_running(port) || !port->rate_mbps.known || port_is_narrow(port))
 		return;
-	struct pace pace = pace_of(host, device, port);
-	if (pace.faster < 2 || pace.faster * 2 <= pace.others)
+	struct peers peers = peers_of(host, device, port, rate_of);
+	if (!falls_behind(&peers))
 		return;
 	struct finding *finding = check_add(report, "port-slower-than-others", subject,
 	        "the port runs %s, %u of %u other ports of the same kind of adapter (%s) run %s or more",
-	        port->rate_text, pace.faster, pace.others, device->board_id, pace.example->rate_text);
+	        port->rate_text, peers.above, peers.others, device->board_id, peers.least->rate_text);
 	report_evidence(report, finding, "RDMA port", "rate", "%s", port->rate_text);
 	report_advice(finding, "Where they are meant to be equal, look at the cable, its modules and the switch port.");
 }
@@ -206,6 +249,7 @@ void check_agreement(const struct host *host, struct report *report)
 			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
 			check_port_mtu(port, subject, report);
 			check_speed(host, device, port, subject, report);
+			check_mtu_of_peers(host, device, port, subject, report);
 			list_each(netdev, &port->netdevs) {
 				check_bond_mtu(netdev, report);
 				if (device->software != FLAG_YES)

@@ -99,6 +99,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "port-narrow", SEVERITY_WARNING, "an InfiniBand port came up with one of its lanes", NULL },
 	{ "port-slower-than-others", SEVERITY_INFO, "most ports of the same kind of adapter run faster than this one",
 	        NULL },
+	{ "port-mtu-below-others", SEVERITY_INFO,
+	        "most ports of the same kind of adapter have a larger active MTU than this one", NULL },
 	{ "ports-of-same-lid", SEVERITY_INFO,
 	        "two InfiniBand ports have one LID: they are in two subnets that cannot be told apart by their prefix",
 	        NULL },
