@@ -21,4 +21,6 @@ void process_prepare(void)
 {
 	fill_streams();
 	signal(SIGXFSZ, SIG_IGN);
+	/* Who starts this program may have ignored it, and its children would vanish instead of being waited for. */
+	signal(SIGCHLD, SIG_DFL);
 }

@@ -238,14 +238,18 @@ static int reap(struct supervisor *supervisor, pid_t pid, struct error *error, b
 {
 	struct shared *shared = supervisor->shared;
 	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
+	pid_t waited;
+	do
+		waited = waitpid(pid, &status, 0);
+	while (waited < 0 && errno == EINTR);
 	if (__atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE)) {
 		if (error)
 			*error = shared->error;
 		return shared->result;
 	}
 	see_calls(supervisor);
+	if (!supervisor->under_way && waited != pid)
+		return error_say(error, -ECHILD, "the collecting process ended, and it is not known how");
 	if (!supervisor->under_way && WIFSIGNALED(status))
 		return error_say(error, -ECHILD, "the collecting process died (signal %d)", WTERMSIG(status));
 	if (!supervisor->under_way)

@@ -188,13 +188,24 @@ struct child {
 	pid_t pid;
 	int pidfd;
 	bool ended;
+	bool unknown; /* how it ended: the kernel did not let it be waited for */
 	int status;
 };
 
+/* Who ignores SIGCHLD has no children to wait for (ECHILD), and a sandbox may refuse to wait at all. */
+static bool has_gone(const struct child *child, int error)
+{
+	struct pollfd entry = { .fd = child->pidfd, .events = POLLIN };
+	return error == ECHILD || poll(&entry, 1, 0) > 0 || __atomic_load_n(&child->run->finished, __ATOMIC_ACQUIRE);
+}
+
 static bool has_ended(struct child *child)
 {
-	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
-		child->ended = true;
+	if (child->ended)
+		return true;
+	pid_t pid = waitpid(child->pid, &child->status, WNOHANG);
+	child->unknown = pid < 0 && errno != EINTR && has_gone(child, errno);
+	child->ended = pid == child->pid || child->unknown;
 	return child->ended;
 }
 
@@ -277,7 +288,9 @@ static void note_early_end(const struct child *child)
 	char how[96];
 	if (!child->ended || run->finished || run_evidence(run)->stuck)
 		return;
-	if (WIFSIGNALED(child->status)) {
+	if (child->unknown) {
+		snprintf(how, sizeof(how), "ended, it is not known how,");
+	} else if (WIFSIGNALED(child->status)) {
 		int number = WTERMSIG(child->status);
 		snprintf(how, sizeof(how), "died of signal %d (%s)", number, strsignal(number));
 		run_evidence(run)->died_of_signal = num(number);

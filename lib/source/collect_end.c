@@ -17,6 +17,9 @@ void collect_report_losses(struct host *host, const struct worker_result *result
 		else if (loss->signal)
 			report_missing(&host->report, kind, loss->watch.subject, 0,
 			        "the collecting process died (signal %d) in: %s", loss->signal, loss->watch.action);
+		else if (!loss->exit_status)
+			report_missing(&host->report, kind, loss->watch.subject, 0,
+			        "the collecting process ended in: %s", loss->watch.action);
 		else
 			report_missing(&host->report, kind, loss->watch.subject, 0,
 			        "the collecting process left by itself (status %d) in: %s", loss->exit_status,

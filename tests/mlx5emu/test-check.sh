@@ -47,6 +47,17 @@ if "${start[@]}" true; then
 else
 	skip "without pidfd_open" "no such filter here"
 fi
+start=(python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execvp(sys.argv[1], sys.argv[1:])')
+checked "started by who ignores SIGCHLD" 0 'not found and not unknown'
+# what it found is kept, and how the process ended is not made up
+if "$here/../deny-calls" wait4 true; then
+	timeout 60 "$run" "$here/../deny-calls" wait4 "$RDMADIAG" probe -j >"$document" 2>"$scratch/out"
+	ok $? "a probe that may not wait for its process" "$scratch/out"
+else
+	skip "a probe that may not wait for its process" "no such filter here"
+fi
 "$run" "$RDMADIAG" gid -j >"$scratch/gids"
 # libibverbs leaves out what it has no descriptor for: that is no missing provider, and no missing ib_uverbs
 for files in 5 6 7 8 9 10; do
