@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *gid_environment_get(const struct gid_environment *environment, const char *name)
@@ -62,6 +63,15 @@ void gid_set_by(struct gid_choice *choice, const char *variable, int64_t index)
 {
 	choice->set_by = variable;
 	choice->set_index = num(index);
+}
+
+const char *gid_read_as(struct arena *arena, const char *text, int base)
+{
+	char *end = NULL;
+	strtoll(text, &end, base);
+	bool is_number = end != text && !*end;
+	const char *note = is_number ? NULL : arena_printf(arena, " (\"%.40s\" is read as that number)", text);
+	return note ? note : "";
 }
 
 void gid_take_none(struct arena *arena, struct gid_choice *choice, const char *reason, ...)

@@ -76,6 +76,8 @@ int64_t gid_port_size(const struct gid_port *port);
 
 __attribute__((format(printf, 4, 5))) void gid_take(
         struct arena *arena, struct gid_choice *choice, int64_t index, const char *reason, ...);
+/* A note that `text`, of which a number was read, is not written as one; "": it is. `base` as of strtoll(). */
+const char *gid_read_as(struct arena *arena, const char *text, int base);
 /* The index stands in a variable, whatever it leads to. */
 void gid_set_by(struct gid_choice *choice, const char *variable, int64_t index);
 /* No index at all. */

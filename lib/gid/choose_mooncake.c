@@ -4,7 +4,8 @@
  * in src/transport/rdma_transport/rdma_context.cpp and the classes in
  * include/transport/rdma_transport/rdma_gid_probe.h.
  *
- * One port of each device is used: 1, or MC_IB_PORT.
+ * MC_FORCE_TCP, whatever it holds, ends the use of RDMA (src/transfer_engine_impl.cpp). One port of each device is
+ * used: 1, or MC_IB_PORT.
  *
  * MC_GID_INDEX, else NCCL_IB_GID_INDEX, goes through atoi(): an empty string is index 0; numbers outside 0…255 are
  * ignored. Else entries of type RoCE v2 (or InfiniBand) are classed, the lowest index of the best class wins:
@@ -162,12 +163,12 @@ static void choose(struct arena *arena, const struct gid_port *port, const struc
 		return;
 	}
 	gid_set_by(choice, name, fixed);
-	const char *value = *text ? text : "\"\" (empty counts as 0)";
+	const char *note = *text ? gid_read_as(arena, text, 10) : " (empty counts as 0)";
 	if (gid_entry_at(port, fixed))
-		gid_take(arena, choice, fixed, "%s=%s (" VERSION ")", name, value);
+		gid_take(arena, choice, fixed, "%s=%d%s (" VERSION ")", name, fixed, note);
 	else
-		gid_take_none(
-		        arena, choice, "%s=%s: that slot is empty, the device is not used (" VERSION ")", name, value);
+		gid_take_none(arena, choice, "%s=%d%s: that slot is empty, the device is not used (" VERSION ")", name,
+		        fixed, note);
 	choice->empty_slot = !choice->index.known;
 	gid_reject_others(arena, choice, port, arena_printf(arena, "%s is set", name));
 }
@@ -177,6 +178,11 @@ void gid_choose_mooncake(struct arena *arena, const struct gid_port *port, const
 {
 	int64_t number = port->table->port.value;
 	int wanted = wanted_port(environment);
+	if (gid_environment_get(environment, "MC_FORCE_TCP")) {
+		gid_take_none(arena, choice, "RDMA is not used: MC_FORCE_TCP is set (" VERSION ")");
+		gid_reject_others(arena, choice, port, "no RDMA device is used");
+		return;
+	}
 	if (wanted && wanted != number) {
 		gid_take_none(arena, choice, "it uses port %d of each device only: MC_IB_PORT (" VERSION ")", wanted);
 		gid_reject_others(arena, choice, port, "the port is not used");

@@ -14,6 +14,9 @@
  *
  * InfiniBand: slot NCCL_IB_ROUTABLE_FLID_GID_INDEX (1 by default) when its GID has a FLID, else 0.
  *
+ * NCCL_NET names the one transport to use, of its own or of a plugin (ncclNetInit() in src/plugin/net.cc): "IB" in
+ * whatever letters is this one, and any other leaves it out.
+ *
  * Parameters go through strtoll() with base 0: an empty string counts as not set, text without digits as 0.
  */
 #include "gid/choose.h"
@@ -25,6 +28,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define VERSION "NCCL 2.30.7"
 
@@ -46,6 +50,8 @@ struct wish {
 	int64_t version;
 	uint8_t prefix[16];
 	int prefix_length; /* 0: any, negative: none */
+	/* Values that are set and passed over; NULL: none. */
+	const char *ignored_family, *ignored_range;
 };
 
 static int64_t parameter(const struct gid_environment *environment, const char *name, int64_t otherwise)
@@ -58,9 +64,11 @@ static int64_t parameter(const struct gid_environment *environment, const char *
 	return errno ? otherwise : value;
 }
 
+/* What is no subnet of the wanted family is passed over. */
 static void wish_range(const struct gid_environment *environment, struct wish *wish)
 {
 	const char *text = get(environment, "NCCL_IB_ADDR_RANGE");
+	wish->ignored_range = text && *text ? text : NULL;
 	const char *slash = text ? strchr(text, '/') : NULL;
 	char address[128];
 	if (!slash || (size_t)(slash - text) >= sizeof(address))
@@ -71,7 +79,10 @@ static void wish_range(const struct gid_environment *environment, struct wish *w
 	if (inet_pton(wish->ipv4 ? AF_INET : AF_INET6, address, bytes) != 1 || gid_parse_ip(address, wish->prefix))
 		return;
 	int length = (int)strtol(slash + 1, NULL, 10);
-	wish->prefix_length = length > (wish->ipv4 ? 32 : 128) ? 0 : length;
+	if (length > (wish->ipv4 ? 32 : 128))
+		return;
+	wish->prefix_length = length;
+	wish->ignored_range = NULL;
 }
 
 static struct wish wish_of(const struct gid_environment *environment)
@@ -81,6 +92,8 @@ static struct wish wish_of(const struct gid_environment *environment)
 		.ipv4 = !family || strcmp(family, "AF_INET6") != 0,
 		.version = parameter(environment, "NCCL_IB_ROCE_VERSION_NUM", 2),
 	};
+	if (family && *family && strcmp(family, "AF_INET") != 0 && strcmp(family, "AF_INET6") != 0)
+		wish.ignored_family = family;
 	wish_range(environment, &wish);
 	return wish;
 }
@@ -195,6 +208,21 @@ static const char *alternative(const struct gid_port *port, const struct wish *w
 	return local && family ? "NCCL_IB_ADDR_FAMILY=AF_INET6" : NULL;
 }
 
+static const char *ignored(struct arena *arena, const struct wish *wish)
+{
+	const char *family = wish->ignored_family
+	                             ? arena_printf(arena,
+	                                       ", NCCL_IB_ADDR_FAMILY=%.40s is ignored: neither AF_INET nor "
+	                                       "AF_INET6",
+	                                       wish->ignored_family)
+	                             : "";
+	const char *range = wish->ignored_range
+	                            ? arena_printf(arena, "%s, NCCL_IB_ADDR_RANGE=%.60s is ignored: no %s subnet",
+	                                      family ? family : "", wish->ignored_range, wish->ipv4 ? "IPv4" : "IPv6")
+	                            : family;
+	return range ? range : "";
+}
+
 static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
@@ -206,11 +234,12 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 	if (found.unreadable)
 		gid_take_none(arena, choice, "cannot read gid_attrs/types, which ends its set-up (" VERSION ")");
 	else if (fits)
-		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s (" VERSION ")",
-		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current));
+		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s%s (" VERSION ")",
+		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current), ignored(arena, &wish));
 	else
-		gid_take(arena, choice, found.index, "no better entry of the wanted family and version%s (" VERSION ")",
-		        warning(current));
+		gid_take(arena, choice, found.index, "no better entry of the wanted family%s version%s%s (" VERSION ")",
+		        wish.prefix_length ? ", NCCL_IB_ADDR_RANGE and" : " and", warning(current),
+		        ignored(arena, &wish));
 	choice->alternative = fits || found.unreadable ? NULL : alternative(port, &wish, current);
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
@@ -283,23 +312,15 @@ static bool excludes_all(const struct host *host, const struct gid_environment *
 	return true;
 }
 
-/* How a number was read that is not one. */
-static const char *as_written(struct arena *arena, const struct gid_environment *environment)
-{
-	char *end = NULL;
-	const char *text = get(environment, "NCCL_IB_GID_INDEX");
-	strtoll(text ? text : "", &end, 0);
-	const char *said = text && end && (*end || end == text)
-	                           ? arena_printf(arena, " (\"%.40s\" is read as that number)", text)
-	                           : NULL;
-	return said ? said : "";
-}
-
 void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
 	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
-	if (parameter(environment, "NCCL_IB_DISABLE", 0)) {
+	const char *net = get(environment, "NCCL_NET");
+	if (net && strcasecmp(net, "IB") != 0) {
+		gid_take_none(arena, choice, "its own RDMA transport is not used: NCCL_NET=%.40s (" VERSION ")", net);
+		gid_reject_others(arena, choice, port, "no RDMA device is used");
+	} else if (parameter(environment, "NCCL_IB_DISABLE", 0)) {
 		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_DISABLE is set (" VERSION ")");
 		gid_reject_others(arena, choice, port, "no RDMA device is used");
 	} else if (is_excluded(port->table->device, port->table->port.value, environment)) {
@@ -321,7 +342,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_set_by(choice, "NCCL_IB_GID_INDEX", fixed);
 		bool beyond = port->table->size.known && fixed >= port->table->size.value;
 		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 "%s, taken unchecked%s (" VERSION ")",
-		        fixed, as_written(arena, environment),
+		        fixed, gid_read_as(arena, get(environment, "NCCL_IB_GID_INDEX"), 0),
 		        beyond ? ": the table ends before, ibv_query_gid will fail"
 		               : warning(gid_entry_at(port, fixed)));
 		gid_reject_others(arena, choice, port, "NCCL_IB_GID_INDEX is set");

@@ -17,6 +17,9 @@
  * left out, and "[0-3]" stands for a range (ucp_is_resource_in_device_list() in src/ucp/core/ucp_context.c,
  * ucs_config_array_expand_range() in src/ucs/config/parser.c).
  *
+ * UCX_TLS is "all", a list of transports and of names for several ("rc", "ib"), or one after "^": all but these.
+ * Without any transport of InfiniBand and RoCE no port is used (ucp_tl_aliases[] in ucp_context.c).
+ *
  * Up to 1.20 IPv6 that is link-local did not come after IPv6 that is not. Where that leads elsewhere, it is told as
  * well.
  */
@@ -249,6 +252,36 @@ static bool is_excluded(const struct gid_port *port, const char *devices)
 	return *devices == '^' ? is_listed(devices + 1, port) : !is_listed(devices, port);
 }
 
+/* ---- UCX_TLS ---- */
+
+/* "rc", a transport "rc_mlx5", one for connecting only "ud:aux", or the exact name "\rc_mlx5". */
+static bool is_rdma_transport(const char *name, size_t length)
+{
+	static const char *const kinds[] = { "ib", "rc", "ud", "dc", "gga", "srd" };
+	bool exact = *name == '\\';
+	name += exact;
+	length -= exact;
+	size_t kind = strcspn(name, "_:,");
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && kind <= length; i++)
+		if (strlen(kinds[i]) == kind && !strncmp(name, kinds[i], kind))
+			return true;
+	return false;
+}
+
+/* Is it certain that no transport of RDMA is left? What is after "^" says so only with all of them. */
+static bool leaves_no_transport(const char *list)
+{
+	bool negated = list && *list == '^';
+	if (!list || !*list || !strncmp(list + negated, "all", 3))
+		return false;
+	for (const char *at = list + negated; *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ",");
+		if (negated ? length == 2 && !strncmp(at, "ib", length) : is_rdma_transport(at, length))
+			return negated;
+	}
+	return !negated;
+}
+
 /* ---- the choice ---- */
 
 /* Site-local, a FLID, and the OUI of OpenIB. */
@@ -297,11 +330,14 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 	struct filter filter = filter_of(environment);
 	int64_t fixed;
 	bool understood = fixed_index(environment, &fixed);
-	bool used = !is_excluded(port, gid_environment_get(environment, "UCX_NET_DEVICES")) && !gid_port_inactive(port);
+	const char *devices = gid_environment_get(environment, "UCX_NET_DEVICES");
+	const char *transports = gid_environment_get(environment, "UCX_TLS");
+	bool used = !leaves_no_transport(transports) && !is_excluded(port, devices) && !gid_port_inactive(port);
 	if (understood && used && fixed >= 0)
 		gid_set_by(choice, "UCX_IB_GID_INDEX", fixed);
-	const char *devices = gid_environment_get(environment, "UCX_NET_DEVICES");
-	if (is_excluded(port, devices)) {
+	if (leaves_no_transport(transports)) {
+		none(arena, port, choice, arena_printf(arena, "no port is used by UCX: UCX_TLS=%.80s", transports));
+	} else if (is_excluded(port, devices)) {
 		choice->left_out_by = "UCX_NET_DEVICES";
 		none(arena, port, choice, arena_printf(arena, "not used by UCX: UCX_NET_DEVICES=%.80s", devices));
 	} else if (!understood) {
@@ -315,7 +351,8 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 	} else if (filter.mode == FILTER_INVALID) {
 		none(arena, port, choice, "UCX_IB_ROCE_SUBNETS is not a list of subnets");
 	} else if (fixed >= 0) {
-		gid_take(arena, choice, fixed, "UCX_IB_GID_INDEX=%" PRId64 " (" VERSION ")", fixed);
+		gid_take(arena, choice, fixed, "UCX_IB_GID_INDEX=%" PRId64 "%s (" VERSION ")", fixed,
+		        gid_read_as(arena, gid_environment_get(environment, "UCX_IB_GID_INDEX"), 10));
 		gid_reject_others(arena, choice, port, "UCX_IB_GID_INDEX is set");
 	} else if (gid_port_transport(port) != TRANSPORT_ROCE) {
 		choose_infiniband(arena, port, environment, choice);

@@ -9,6 +9,7 @@
 
 /* All that the rules ask for; what else is set is nobody's business. */
 static const char *const names[] = {
+	"MC_FORCE_TCP",
 	"MC_GID_INDEX",
 	"MC_IB_PORT",
 	"NCCL_IB_ADDR_FAMILY",
@@ -18,10 +19,12 @@ static const char *const names[] = {
 	"NCCL_IB_HCA",
 	"NCCL_IB_ROCE_VERSION_NUM",
 	"NCCL_IB_ROUTABLE_FLID_GID_INDEX",
+	"NCCL_NET",
 	"UCX_IB_FLID_ROUTE",
 	"UCX_IB_GID_INDEX",
 	"UCX_IB_ROCE_SUBNETS",
 	"UCX_NET_DEVICES",
+	"UCX_TLS",
 };
 
 /* `line`: NAME=VALUE */

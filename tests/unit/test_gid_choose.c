@@ -368,6 +368,19 @@ static void test_nccl_devices(void **state)
 	assert_null(strstr(nccl_reason(&f, "NCCL_IB_HCA=mlx5_7"), " fits no port"));
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_DISABLE=1"), "NCCL_IB_DISABLE"));
 	assert_int_equal(with(&f, gid_choose_nccl, "NCCL_IB_DISABLE=0", NULL), 3);
+	assert_int_equal(with(&f, gid_choose_nccl, "NCCL_NET=ib", NULL), 3);
+	assert_int_equal(with(&f, gid_choose_nccl, "NCCL_NET=Socket", NULL), NONE);
+	assert_int_equal(with(&f, gid_choose_nccl, "NCCL_NET=", NULL), NONE); /* a transport without a name */
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_NET=AWS Libfabric"), "not used: NCCL_NET=AWS Libfabric ("));
+	/* what is passed over, and what was not kept */
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY=IPv6"), ", NCCL_IB_ADDR_FAMILY=IPv6 is ignored"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_FAMILY="), "ignored"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_RANGE="), "ignored"));
+	assert_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_RANGE=192.0.2.0/24"), "ignored"));
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_RANGE=192.0.2.0"), "is ignored: no IPv4 subnet"));
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_RANGE=192.0.2.0/33"), "is ignored: no IPv4 subnet"));
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_RANGE=fd00::/8"), "is ignored: no IPv4 subnet"));
+	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_ADDR_RANGE=203.0.113.0/24"), "family, NCCL_IB_ADDR_RANGE and"));
 	assert_non_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=abc"), "=0 (\"abc\" is read as that number)"));
 	assert_null(strstr(nccl_reason(&f, "NCCL_IB_GID_INDEX=0x3"), "is read as"));
 	/* IPv4 is there: another family is no remedy for a version that was asked for */
@@ -530,6 +543,25 @@ static void test_mooncake_environment(void **state)
 
 /* Up to 1.20 the first IPv6 entry was as good as one that is routable. */
 /* The device is mlx5_0, port 1. */
+static void test_ucx_transports(void **state)
+{
+	(void)state;
+	static const char *const used[] = { "", "all", "rc", "sm,rc_x,tcp", "ib", "ud_verbs", "\\dc_mlx5", "rc:aux",
+		"^tcp", "^rc,ud", "^ib:aux", "self,srd" };
+	static const char *const unused[] = { "tcp", "self,sm,tcp", "^ib", "^tcp,ib", "cuda_copy,shm", "rcx" };
+	struct fixture f = usual_table();
+	char variable[64];
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+		snprintf(variable, sizeof(variable), "UCX_TLS=%s", used[i]);
+		assert_int_equal(with(&f, gid_choose_ucx, variable, NULL), 3);
+	}
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
+		snprintf(variable, sizeof(variable), "UCX_TLS=%s", unused[i]);
+		assert_int_equal(with(&f, gid_choose_ucx, variable, NULL), NONE);
+	}
+	fixture_free(&f);
+}
+
 static void test_ucx_devices(void **state)
 {
 	(void)state;
@@ -768,6 +800,7 @@ int main(void)
 		cmocka_unit_test(test_perftest_of_before_takes_empty_slots),
 		cmocka_unit_test(test_ucx_environment),
 		cmocka_unit_test(test_ucx_devices),
+		cmocka_unit_test(test_ucx_transports),
 		cmocka_unit_test(test_ucx_flid),
 		cmocka_unit_test(test_mooncake_environment),
 		cmocka_unit_test(test_rdma_cm_mode),
