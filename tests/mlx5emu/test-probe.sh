@@ -78,14 +78,14 @@ grep -Eq '^  member 1  ok, 2 requests, the last in ' "$scratch/out" && grep -q '
 ok $? "LAG: in the text" "$scratch/out"
 
 # the other device has another table: the index that was asked for is of the first
-probe "a GID index of one device" ok "$two" "-d mlx5_0 -g 3 --target-device mlx5_1" evidence.local.gid_index=3 \
-	evidence.remote.gid_index=1
+probe "a GID index of one device" ok "$two" "-d mlx5_0 -g 1 --target-device mlx5_1" evidence.local.gid_index=1 \
+	evidence.remote.gid_index=3
 "$run" "$RDMADIAG" probe -g 20 -j >"$scratch/empty" 2>"$scratch/out"
 status=$? python3 "$here/../guest/holds.py" probe \
 	"s == 1 and (v['outcome'], v['layer'], v['candidates']) == ('not-run', 'configuration', ['configuration']) and v['because'][0] == 'the local GID is empty: nothing is at index 20' and v['next_steps'][0].startswith('run \`rdmadiag gid\`')" \
 	"$scratch/empty" >>"$scratch/out" 2>&1
 ok $? "an index with nothing at it" "$scratch/out"
-probe "a GID index of both ends" ok "$two" "-d mlx5_0 -g 3" evidence.local.gid_index=3 evidence.remote.gid_index=3
+probe "a GID index of both ends" ok "$two" "-d mlx5_0 -g 1" evidence.local.gid_index=1 evidence.remote.gid_index=1
 
 # ---- InfiniBand: by LID, without a GID
 ib="--device mlx5_0:link=ib --device mlx5_1:link=ib:ports=2"
