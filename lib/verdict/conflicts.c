@@ -45,7 +45,7 @@ static const char *type_word(const char *type)
 	return strncmp(type, "IB/", 3) ? type : type + 3;
 }
 
-const char *gid_conflict(const struct judge *judge)
+const char *address_conflict(const struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
 	/* Inside an InfiniBand subnet packets go by LID; the GID's scope says nothing. */
@@ -53,9 +53,6 @@ const char *gid_conflict(const struct judge *judge)
 		return num_is(local->lid, 0)    ? "the local port has no LID: no subnet manager has configured it"
 		       : num_is(remote->lid, 0) ? "the peer's port has no LID: no subnet manager has configured it"
 		                                : NULL;
-	if (local->gid_type && remote->gid_type && strcmp(type_word(local->gid_type), type_word(remote->gid_type)) != 0)
-		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
-		        local->gid_type, remote->gid_type);
 	enum gid_kind here = gid_kind(local->gid), there = gid_kind(remote->gid);
 	if (has_empty_gid(local) || has_empty_gid(remote))
 		return has_empty_gid(local) ? "the local GID is empty" : "the peer's GID is empty";
@@ -66,6 +63,29 @@ const char *gid_conflict(const struct judge *judge)
 		                               : "the peer's GID is link-local and the local one is not";
 	return here == KIND_IPV4 ? "the local GID is IPv4 and the peer's is IPv6"
 	                         : "the local GID is IPv6 and the peer's is IPv4";
+}
+
+bool needs_router(const struct endpoint_facts *end)
+{
+	return !is_infiniband(end) && end->gid_type && !strcmp(type_word(end->gid_type), "RoCE v1") &&
+	       end->route_gateway;
+}
+
+const char *gid_conflict(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	bool ethernet = !is_infiniband(local) && !is_infiniband(remote);
+	bool typed = ethernet && local->gid_type && remote->gid_type;
+	if (typed && strcmp(type_word(local->gid_type), type_word(remote->gid_type)) != 0)
+		return describe(judge, "the GID types differ", "the GID types differ: %s here, %s there",
+		        local->gid_type, remote->gid_type);
+	const struct endpoint_facts *routed = needs_router(local) ? local : needs_router(remote) ? remote : NULL;
+	if (ethernet && routed)
+		return describe(judge, "RoCE v1 does not pass routers",
+		        "the %s GID is of RoCE v1, which routers do not pass on, and the way to the other end goes by "
+		        "the gateway %s",
+		        routed == local ? "local" : "peer's", routed->route_gateway);
+	return address_conflict(judge);
 }
 
 /* Smaller of two numbers of which either may be unknown. */
@@ -82,24 +102,39 @@ static struct num path_mtu(const struct judge *judge)
 	return evidence->local.path_mtu.known ? evidence->local.path_mtu : evidence->remote.path_mtu;
 }
 
-const char *mtu_conflict(const struct judge *judge)
+static const char *path_conflict(
+        const struct judge *judge, struct num path, const struct endpoint_facts *ends[2], const char *const words[2])
 {
 	/* RoCE v2 over IPv4: IP 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes above the payload of a packet. */
 	enum { HEADERS = 60 };
-	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	struct num path = path_mtu(judge), active = smaller(local->active_mtu, remote->active_mtu);
+	struct num active = smaller(ends[0]->active_mtu, ends[1]->active_mtu);
 	if (!path.known)
 		return NULL;
 	if (active.known && path.value > active.value)
 		return describe(judge, "the path MTU is too large",
 		        "the path MTU is %lld, and the active MTU of the %s port is %lld", (long long)path.value,
-		        num_is(local->active_mtu, active.value) ? "local" : "peer's", (long long)active.value);
-	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
-	if (frame.known && !is_infiniband(local) && difference(frame.value, path.value) < HEADERS)
+		        words[!num_is(ends[0]->active_mtu, active.value)], (long long)active.value);
+	struct num frame = smaller(ends[0]->netdev_mtu, ends[1]->netdev_mtu);
+	if (frame.known && !is_infiniband(ends[0]) && difference(frame.value, path.value) < HEADERS)
 		return describe(judge, "the path MTU is too large",
 		        "the path MTU is %lld, and the MTU of the %s netdev is %lld", (long long)path.value,
-		        num_is(local->netdev_mtu, frame.value) ? "local" : "peer's", (long long)frame.value);
+		        words[!num_is(ends[0]->netdev_mtu, frame.value)], (long long)frame.value);
 	return NULL;
+}
+
+static const char *const end_words[] = { "local", "peer's" };
+
+const char *mtu_conflict(const struct judge *judge)
+{
+	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
+	return path_conflict(judge, path_mtu(judge), ends, end_words);
+}
+
+const char *own_mtu_conflict(const struct judge *judge, int side)
+{
+	const struct endpoint_facts *end = endpoint(judge, side), *ends[] = { end, end };
+	const char *word = end_words[side == SIDE_REMOTE], *words[] = { word, word };
+	return path_conflict(judge, end->path_mtu, ends, words);
 }
 
 /* Requests that are not listed one by one are counted by their size. */

@@ -79,6 +79,15 @@ bool control_is_local(const struct judge *judge)
 	return length == host_length(tcp->remote) && !strncmp(tcp->local, tcp->remote, length);
 }
 
+const char *host_words(const struct judge *judge, int side)
+{
+	if (side != SIDE_REMOTE)
+		return "this host";
+	bool one = judge->request->mode == MODE_LOOPBACK || judge->evidence->same_port_loopback == FLAG_YES ||
+	           is_one_host(judge);
+	return one ? "this host at the peer's end" : "the peer's host";
+}
+
 bool is_one_host(const struct judge *judge)
 {
 	return judge->request->mode == MODE_TWO_DEVICES || control_is_local(judge) ||

@@ -119,6 +119,8 @@ bool tried(const struct judge *judge, int side, const char *state);   /* … or 
 bool peer_closed(const struct judge *judge);      /* the control connection was closed by the other end */
 bool control_is_local(const struct judge *judge); /* the control connection does not leave the host */
 bool is_one_host(const struct judge *judge);
+/* "this host", or the peer's; of one host that has both ends, which of them. */
+const char *host_words(const struct judge *judge, int side);
 bool ip_is_silent(const struct judge *judge); /* neither TCP nor ping between the addresses was answered */
 bool peer_silent(const struct judge *judge);  /* it was not closed, and nobody answered */
 /* Growth of a counter over the run; unknown where it was not recorded. */
@@ -167,8 +169,14 @@ enum gid_kind gid_kind(const char *gid);
 bool has_empty_gid(const struct endpoint_facts *end);
 /* Why packets between the two GIDs cannot be expected to arrive; NULL: nothing known against them. */
 const char *gid_conflict(const struct judge *judge);
+/* That of it which keeps a queue pair from RTR: the call knows neither type nor route of the other end. */
+const char *address_conflict(const struct judge *judge);
+/* A GID of RoCE v1, which routers do not pass on, and a way by a router. */
+bool needs_router(const struct endpoint_facts *end);
 /* Why packets of full size cannot be expected to arrive; NULL: nothing known against it. */
 const char *mtu_conflict(const struct judge *judge);
+/* … by the port and the netdev of this end alone, which is what ibv_modify_qp() may look at. */
+const char *own_mtu_conflict(const struct judge *judge, int side);
 /* A smaller operation succeeded, and this one is larger than a packet. */
 bool only_large_fails(const struct judge *judge, const struct operation *operation);
 /* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
@@ -280,6 +288,7 @@ layer_set broken_meanwhile(const struct judge *judge, const struct operation *op
 void advise_unanswered(struct judge *judge); /* rules_wc.c: where to look at both ends */
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);
+layer_set layers_of_unsent(void); /* of a request that siw could not send, beside what the status alone leaves open */
 /* rules_counts.c: listed or not. */
 int64_t success_count(const struct judge *judge);
 bool all_ended_well(const struct judge *judge);

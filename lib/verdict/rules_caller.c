@@ -245,7 +245,9 @@ static bool judge_own_buffer(struct judge *judge, const struct operation *operat
 	bool other_key = differs_in_local_key(judge, operation);
 	if (!other_domain && !other_key)
 		return false;
-	if (operation == judge->flushed)
+	if (operation == judge->flushed && is_iwarp(local))
+		because(judge, "only flushed requests were seen");
+	else if (operation == judge->flushed)
 		because(judge, "only flushed requests were seen; that is all that soft RoCE of newer kernels tells of "
 		               "a request that it could not send");
 	else

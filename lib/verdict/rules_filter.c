@@ -30,12 +30,22 @@ static void advise_filter(struct judge *judge, const struct endpoint_facts *end,
 		        judge, "see with iptables-legacy -vnxL on %s which rule counts packets of %s", whose, packets);
 }
 
+/* Of one host once is enough, unless its other netdev has others. */
+static bool has_told_filter(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	bool loopback = judge->request->mode == MODE_LOOPBACK || judge->evidence->same_port_loopback == FLAG_YES;
+	if (!is_software(local) || (!loopback && !is_one_host(judge)))
+		return false;
+	return local->filter && remote->filter ? !strcmp(local->filter, remote->filter) : !remote->filter;
+}
+
 void tell_filters(struct judge *judge)
 {
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
 	for (int i = 0; i < 2; i++) {
-		const char *whose = i ? "the peer's host" : "this host";
-		if (!is_software(ends[i]))
+		const char *whose = host_words(judge, i ? SIDE_REMOTE : SIDE_LOCAL);
+		if (!is_software(ends[i]) || (i && has_told_filter(judge)))
 			continue;
 		if (!ends[i]->filter)
 			not_observed(judge, "packet filters and queueing disciplines of %s", whose);
@@ -79,7 +89,7 @@ bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base)
 			summarize(judge, "%s, and netem of %s %s packets",
 			        outcome == OUTCOME_DEGRADED ? "it worked, but packets had to be sent again"
 			                                    : "packets are lost",
-			        side == SIDE_REMOTE ? "the peer's host" : "this host", deeds[i][1]);
+			        host_words(judge, side), deeds[i][1]);
 			next_step(judge, "%s", take_netem_away);
 			return likely(judge, outcome, LAYER_CONFIGURATION, base);
 		}
@@ -97,8 +107,7 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 	tell_filters(judge);
 	tell_dropped(judge, hit);
 	summarize(judge, "packets are lost, and a %s of %s drops such packets",
-	        text_has(hit->name, "qdisc ") ? "queueing discipline" : "filter",
-	        side == SIDE_REMOTE ? "the peer's host" : "this host");
+	        text_has(hit->name, "qdisc ") ? "queueing discipline" : "filter", host_words(judge, side));
 	advise_dropped(judge, hit);
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }

@@ -54,19 +54,38 @@ static bool has_said_ready(const struct judge *judge)
 	return !judge->evidence->control.count && judge->request->mode != MODE_PEER;
 }
 
+/* It went to ERR over a request, which either program may have made wrong. */
+static bool has_refused(const struct judge *judge)
+{
+	return own_event(judge, SIDE_REMOTE, "QP_ACCESS_ERR") || own_event(judge, SIDE_REMOTE, "QP_REQ_ERR");
+}
+
+static bool judge_refusal(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	summarize(judge, "the peer's queue pair refused a request, and its answer did not come back");
+	next_step(judge, "compare key, range, length and rights of the request with what the peer gave out");
+	return undetermined(judge, outcome, base | L(APPLICATION) | L(REMOTE_APPLICATION));
+}
+
 /* The peer cannot answer: its queue pair is not ready, or its process is gone. */
 static bool judge_peer(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
 {
 	const struct endpoint_facts *remote = &judge->evidence->remote;
-	if (is_not_ready(remote) && is_of_first(judge, operation)) {
+	bool in_error = text_is(remote->qp_state, "ERR");
+	/* There the end of the connection takes both queue pairs to ERR, whoever or whatever ended it. */
+	bool follows = in_error && is_iwarp(remote);
+	if (follows)
+		because(judge, "the peer's queue pair is in ERR, where iWARP takes it when the connection ends");
+	if (is_not_ready(remote) && !follows && is_of_first(judge, operation)) {
 		because(judge, "the peer's queue pair is in %s", remote->qp_state);
 		summarize(judge, "the peer's queue pair is not ready to receive");
 		next_step(judge, "see why the peer's queue pair left RTR/RTS, or never reached it");
 		/* Without its transitions nobody knows whether it was tried and failed. */
-		bool never = !text_is(remote->qp_state, "ERR") && reached(judge, SIDE_REMOTE, "INIT") &&
-		             !tried(judge, SIDE_REMOTE, "RTR");
+		bool never = !in_error && reached(judge, SIDE_REMOTE, "INIT") && !tried(judge, SIDE_REMOTE, "RTR");
 		if (own_event(judge, SIDE_REMOTE, "DEVICE_FATAL") || own_event(judge, SIDE_REMOTE, "QP_FATAL"))
 			return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(PLATFORM));
+		if (in_error && has_refused(judge))
+			return judge_refusal(judge, outcome, base);
 		if (never && !has_said_ready(judge)) {
 			because(judge, "the request was posted, and the peer had not said that it is ready");
 			return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base | L(APPLICATION));
@@ -101,8 +120,11 @@ static bool judge_conflicts(
 		summarize(judge, large ? "small messages pass, large ones fail: the MTU does not fit both ends"
 		                       : "the two addresses cannot be expected to reach each other");
 		bool infiniband = text_is(judge->evidence->local.link_layer, "InfiniBand");
+		bool router = needs_router(&judge->evidence->local) || needs_router(&judge->evidence->remote);
+		router = router && !large;
 		next_step(judge,
 		        infiniband ? "look at the subnet manager: state, LID and MTU of both ports"
+		        : router   ? "take GIDs of RoCE v2 on both ends (rdmadiag gid --to ADDRESS)"
 		        : large    ? "set the same MTU on both netdevs and on the switches between them"
 		                   : "take GIDs of the same type and scope on both ends (rdmadiag gid --to ADDRESS)");
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
@@ -239,7 +261,7 @@ static bool judge_stopped(const struct loss *loss)
 static void weigh_peer(struct loss *loss)
 {
 	struct judge *judge = loss->judge;
-	bool refused = own_event(judge, SIDE_REMOTE, "QP_ACCESS_ERR") || own_event(judge, SIDE_REMOTE, "QP_REQ_ERR");
+	bool refused = has_refused(judge);
 	layer_set broken = broken_there(judge);
 	/* It answered that it had no receive, until the answers were lost. */
 	bool unready = needs_receive(loss->operation) && counted_not_ready(judge, true);
@@ -273,7 +295,7 @@ static bool judge_known_cause(const struct loss *loss)
 		return true;
 	if (!loss->landed &&
 	        (judge_peer(judge, outcome, loss->operation, loss->base) ||
-	                judge_conflicts(judge, outcome, loss->operation, loss->base) || judge_wire(judge, outcome)))
+	                judge_conflicts(judge, outcome, loss->operation, others) || judge_wire(judge, outcome)))
 		return true;
 	return judge_way_back(judge, outcome) || (!loss->landed && judge_not_left(judge, outcome));
 }

@@ -120,11 +120,18 @@ static bool is_of_way(const struct failed_step *step)
 	return way && text_is(explain_step(step->name), "RTR");
 }
 
+/* … and of this one, of netdevs. */
+static bool is_of_netdev(const struct failed_step *step)
+{
+	return step->error == ENODEV && text_is(explain_step(step->name), "RTR");
+}
+
 static bool is_of_adapter(const struct judge *judge)
 {
 	const struct failed_step *step = &judge->step;
-	bool command = is_on_infiniband(judge) || (step->error == ETIMEDOUT && took_a_command(step));
-	return command && is_of_way(step);
+	if (is_on_infiniband(judge))
+		return is_of_way(step) || is_of_netdev(step);
+	return step->error == ETIMEDOUT && took_a_command(step) && is_of_way(step);
 }
 
 static bool judge_neighbour(struct judge *judge, enum outcome outcome, layer_set base)
@@ -173,8 +180,11 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	const char *conflict;
 	tell_routes(judge);
 	switch (judge->step.error) {
-	case ENODATA:
 	case ENODEV:
+		if (is_on_infiniband(judge))
+			return undetermined(judge, outcome, base);
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	case ENODATA:
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	case ETIMEDOUT:
 		if (is_admin_down(&evidence->local) || is_admin_down(&evidence->remote))
@@ -184,13 +194,13 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	case EHOSTUNREACH:
 		return is_on_infiniband(judge) ? undetermined(judge, outcome, base) : judge_route(judge, outcome, base);
 	case EINVAL:
-		conflict = gid_conflict(judge);
-		conflict = conflict ? conflict : mtu_conflict(judge);
+		conflict = address_conflict(judge);
+		conflict = conflict ? conflict : own_mtu_conflict(judge, judge->step.side);
 		if (!conflict)
 			return undetermined(judge, outcome, base);
 		because(judge, "%s", conflict);
 		/* The subnet manager may be out of reach as well. */
-		if (text_is(evidence->local.link_layer, "InfiniBand") && gid_conflict(judge)) {
+		if (text_is(evidence->local.link_layer, "InfiniBand") && address_conflict(judge)) {
 			base |= L(NETWORK);
 			summarize(judge, "%s", conflict);
 			next_step(

@@ -36,6 +36,8 @@ static layer_set peculiar_to(struct judge *judge, int64_t status)
 		return L(NETWORK) | L(CONFIGURATION);
 	}
 	/* Its device is kernel code, which has this status for a packet without a way, too. */
+	if (status == WC_LOC_QP_OP && is_software(peer) && is_iwarp(peer))
+		return layers_of_unsent();
 	if (status == WC_LOC_QP_OP && is_software(peer))
 		return L(KERNEL) | L(CONFIGURATION);
 	return 0;

@@ -367,12 +367,27 @@ static void tell_vendor(struct judge *judge, const struct operation *operation)
 		        (uint64_t)operation->vendor_err.value);
 }
 
+/*
+ * siw ends with it whatever it could not send, for want of the TCP connection or of rights to the buffer (kernel,
+ * siw_qp_sq_process() in drivers/infiniband/sw/siw/siw_qp_tx.c).
+ */
+layer_set layers_of_unsent(void)
+{
+	return L(KERNEL) | L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION);
+}
+
 /* See is_without_way(). */
-static bool judge_local_operation(struct judge *judge, layer_set base)
+static bool judge_local_operation(struct judge *judge, const struct operation *operation, layer_set base)
 {
 	const struct endpoint_facts *local = endpoint(judge, SIDE_LOCAL);
 	if (!is_software(local))
 		return undetermined(judge, OUTCOME_FAILED, base);
+	if (is_iwarp(local)) {
+		because(judge, "iWARP in software has this status for all that it could not send, also because its TCP "
+		               "connection broke");
+		next_step(judge, "see on both ends which of them ended the TCP connection, and why (kernel log)");
+		return judge_lost_packets(judge, OUTCOME_FAILED, operation, base | layers_of_unsent());
+	}
 	if (is_port_down(local) && judge_port_down(judge, OUTCOME_FAILED))
 		return true;
 	base |= L(CONFIGURATION);
@@ -437,7 +452,7 @@ static bool judge_status(struct judge *judge, const struct operation *operation,
 	case WC_LOC_LEN:
 		return judge_length(judge, operation, base);
 	case WC_LOC_QP_OP:
-		return judge_local_operation(judge, base);
+		return judge_local_operation(judge, operation, base);
 	case WC_LOC_PROT:
 		return judge_protection(judge, operation, base);
 	case WC_REM_INV_REQ:

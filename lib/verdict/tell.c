@@ -201,7 +201,7 @@ void tell_routes(struct judge *judge)
 {
 	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
 		const struct endpoint_facts *end = endpoint(judge, side);
-		const char *whose = side == SIDE_REMOTE ? "the peer's host" : "this host";
+		const char *whose = host_words(judge, side);
 		if (end->route_errno.known && end->route_errno.value)
 			because(judge, "%s has no route from %s to the other end's GID: %s", whose,
 			        end->netdev ? end->netdev : "the GID's netdev", strerror((int)end->route_errno.value));
