@@ -23,7 +23,27 @@ static bool has_kernel_queues(const struct endpoint_facts *end)
 	return kernel;
 }
 
-/* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
+/* What the device pages in on demand is not locked. */
+static bool is_paged_in(const struct judge *judge)
+{
+	return text_has(judge->step.name, "reg_mr") &&
+	       (text_has(endpoint(judge, judge->step.side)->mr_access, "on-demand") ||
+	               text_is(judge->request->registration, "odp"));
+}
+
+/* Buffers and queues; other objects that are made have no memory of the program. */
+static bool locks_memory(const struct judge *judge)
+{
+	static const char *const queues[] = { "create_cq", "create_qp", "create_srq", "create_wq" };
+	const char *name = judge->step.name;
+	if (text_has(name, "reg_mr"))
+		return !is_paged_in(judge);
+	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
+		if (text_has(name, queues[i]))
+			return !has_kernel_queues(endpoint(judge, judge->step.side));
+	return false;
+}
+
 /* On the host whose step it was, about the address of the other end. */
 static void advise_step(struct judge *judge, const char *text)
 {
@@ -42,9 +62,8 @@ static bool judge_no_locking(struct judge *judge, enum outcome outcome, layer_se
 {
 	const struct failed_step *step = &judge->step;
 	const struct endpoint_facts *end = endpoint(judge, step->side);
-	bool queue = text_has(step->name, "create_") && !has_kernel_queues(end);
-	if (step->error != EPERM || (!text_has(step->name, "reg_mr") && !queue) ||
-	        !num_is(end->memlock_soft_bytes, 0) || end->may_lock_memory == FLAG_YES)
+	if (step->error != EPERM || !locks_memory(judge) || !num_is(end->memlock_soft_bytes, 0) ||
+	        end->may_lock_memory == FLAG_YES)
 		return false;
 	because(judge, "RLIMIT_MEMLOCK is 0 bytes: nothing may be locked");
 	summarize(judge, "the limit of locked memory allows none");
@@ -55,18 +74,15 @@ static bool judge_no_locking(struct judge *judge, enum outcome outcome, layer_se
 	return likely(judge, outcome, LAYER_CONFIGURATION, base);
 }
 
+/* ENOMEM has many causes; the limit of locked memory is one that can be proved. */
 static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	const struct failed_step *step = &judge->step;
 	const struct endpoint_facts *end = endpoint(judge, step->side);
 	struct num soft = end->memlock_soft_bytes;
 	bool unlimited = end->may_lock_memory == FLAG_YES || (soft.known && soft.value < 0);
-	/* What the device pages in on demand is not locked. */
-	bool pages_in = text_has(step->name, "reg_mr") &&
-	                (text_has(end->mr_access, "on-demand") || text_is(judge->request->registration, "odp"));
-	bool queue = text_has(step->name, "create_") && !has_kernel_queues(end);
-	bool locks = !pages_in && (text_has(step->name, "reg_mr") || queue);
-	if (pages_in)
+	bool locks = locks_memory(judge);
+	if (is_paged_in(judge))
 		because(judge, "the buffer is paged in on demand: the limit of locked memory does not bind it");
 	if (unlimited)
 		because(judge, "the limit of locked memory does not bind this process");
