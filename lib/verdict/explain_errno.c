@@ -16,6 +16,19 @@
 #define CGROUP "kernel, Documentation/admin-guide/cgroup-v2.rst"
 #define UVERBS "kernel, ib_uverbs_open() in drivers/infiniband/core/uverbs_main.c"
 
+/* Calls that are a command of the adapter. */
+#define SILENT(call)                                                                                                   \
+	{ call, ETIMEDOUT,                                                                                             \
+		{ "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),                        \
+		        "Read the kernel log.", UVERBS } },                                                            \
+	{                                                                                                              \
+		call, EIO,                                                                                             \
+		{                                                                                                      \
+			"The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),     \
+			        "Read the kernel log.", UVERBS                                                         \
+		}                                                                                                      \
+	}
+
 static const struct errno_explanation errno_table[] = {
 	{ "ibv_get_device_list", ENOSYS,
 	        { "libibverbs finds no RDMA support of the kernel: ib_uverbs is not loaded, or sysfs is not to be "
@@ -123,36 +136,11 @@ static const struct errno_explanation errno_table[] = {
 	{ "ibv_open_device", ETIMEDOUT,
 	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
 	                UVERBS } },
-	{ "ibv_alloc_pd", ETIMEDOUT,
-	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
-	                UVERBS } },
-	{ "ibv_alloc_pd", EIO,
-	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", UVERBS } },
-	{ "ibv_create_cq", ETIMEDOUT,
-	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
-	                UVERBS } },
-	{ "ibv_create_cq", EIO,
-	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", UVERBS } },
-	{ "ibv_reg_mr", ETIMEDOUT,
-	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
-	                UVERBS } },
-	{ "ibv_reg_mr", EIO,
-	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", UVERBS } },
-	{ "ibv_create_qp", ETIMEDOUT,
-	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
-	                UVERBS } },
-	{ "ibv_create_qp", EIO,
-	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", UVERBS } },
-	{ "INIT", ETIMEDOUT,
-	        { "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM), "Read the kernel log.",
-	                UVERBS } },
-	{ "INIT", EIO,
-	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", UVERBS } },
+	SILENT("ibv_alloc_pd"),
+	SILENT("ibv_create_cq"),
+	SILENT("ibv_reg_mr"),
+	SILENT("ibv_create_qp"),
+	SILENT("INIT"),
 	{ "ibv_query_port", EIO,
 	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
 	                "Read the kernel log.", "ibv_query_port(3)" } },

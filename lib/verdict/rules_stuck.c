@@ -99,6 +99,83 @@ static layer_set layers_of_sending(struct judge *judge)
 	return L(CONFIGURATION);
 }
 
+/* Steps that wait for others by their nature. */
+static bool judge_waiting_step(struct judge *judge)
+{
+	const char *step = judge->evidence->stuck->step;
+	if (text_is(step, "rdma_connect")) {
+		because(judge, "the kernel makes the connection in this call, and waits for the peer in it");
+		summarize(judge, "the iWARP connection to the peer did not come about in time");
+		next_step(judge, "look at packet filters for TCP on both hosts, and whether the peer still listens");
+		return undetermined(judge, OUTCOME_NOT_RUN,
+		        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
+	}
+	if (text_is(step, "getaddrinfo")) {
+		summarize(judge, "the name of the peer was not resolved in time");
+		next_step(judge, "give the address itself, and look at the name servers of this host");
+		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
+	}
+	return false;
+}
+
+static bool is_running(const struct stuck_step *stuck)
+{
+	return text_is(stuck->system_call, "running");
+}
+
+/* NULL: it is in none, or that is not known. */
+static const char *system_call_of(const struct stuck_step *stuck)
+{
+	return is_running(stuck) || text_is(stuck->system_call, "none") ? NULL : stuck->system_call;
+}
+
+static bool judge_stuck_device(struct judge *judge, enum outcome outcome)
+{
+	const struct stuck_step *stuck = judge->evidence->stuck;
+	if (!tell_stopped_device(judge))
+		return false;
+	if (is_readable(stuck->wait_channel))
+		because(judge, "it sleeps in %s", stuck->wait_channel);
+	summarize(judge, "%s %s, and the adapter stopped working or was removed", stuck->step,
+	        is_running(stuck) ? "does not return" : "hangs");
+	bool kernel = !sleeps_in_user_space(stuck) && (system_call_of(stuck) || is_readable(stuck->wait_channel));
+	return undetermined(judge, outcome,
+	        L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION) | (kernel ? 0 : L(PROVIDER) | L(APPLICATION)));
+}
+
+/* By where it was found: running, in a lock, in a system call, or nowhere that is known. */
+static bool judge_place(struct judge *judge, enum outcome outcome)
+{
+	const struct stuck_step *stuck = judge->evidence->stuck;
+	const layer_set below = L(KERNEL) | L(DEVICE) | L(PLATFORM);
+	if (is_running(stuck)) {
+		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
+		return undetermined(judge, outcome, below | L(PROVIDER) | layers_of_sending(judge));
+	}
+	if (sleeps_in_user_space(stuck)) {
+		because(judge, "that is a lock of the program or of its libraries, and no work of the kernel");
+		next_step(judge, "see which threads of the program hold locks (gdb, thread apply all bt)");
+		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
+	}
+	if (waits_for_others(stuck)) {
+		because(judge,
+		        "that call waits for what somebody else is to say: the library asked, and got no answer");
+		return undetermined(judge, outcome, below | L(APPLICATION) | L(PROVIDER));
+	}
+	if (!system_call_of(stuck) && !is_readable(stuck->wait_channel) && !stuck->stack) {
+		not_observed(judge, "where it hangs: %s",
+		        stuck->system_call ? "it is in no system call, and its wait channel was not readable"
+		                           : "system call and wait channel were not readable");
+		/* In a fault of a page, in a lock of the program, or stopped by somebody. */
+		return undetermined(judge, outcome, below | L(PROVIDER) | L(APPLICATION) | L(CONFIGURATION));
+	}
+	if (waits_for_firmware(stuck)) {
+		because(judge, "that is where the driver waits for a command of the adapter");
+		return undetermined(judge, outcome, below);
+	}
+	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
+}
+
 bool rule_stuck(struct judge *judge)
 {
 	const struct stuck_step *stuck = judge->evidence->stuck;
@@ -119,65 +196,20 @@ bool rule_stuck(struct judge *judge)
 	}
 	enum outcome outcome = done ? OUTCOME_DEGRADED : OUTCOME_STALLED;
 	because(judge, "%s had not returned when the deadline came", stuck->step);
-	if (text_is(stuck->step, "rdma_connect")) {
-		because(judge, "the kernel makes the connection in this call, and waits for the peer in it");
-		summarize(judge, "the iWARP connection to the peer did not come about in time");
-		next_step(judge, "look at packet filters for TCP on both hosts, and whether the peer still listens");
-		return undetermined(judge, OUTCOME_NOT_RUN,
-		        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
-	}
-	if (text_is(stuck->step, "getaddrinfo")) {
-		summarize(judge, "the name of the peer was not resolved in time");
-		next_step(judge, "give the address itself, and look at the name servers of this host");
-		return undetermined(judge, OUTCOME_NOT_RUN, L(CONFIGURATION) | L(NETWORK));
-	}
+	if (judge_waiting_step(judge))
+		return true;
 	if (done)
 		because(judge, "%s had completed successfully before", all_operations(judge, success_count(judge)));
-	bool stopped = tell_stopped_device(judge);
-	bool runs = text_is(stuck->system_call, "running"), outside = runs || text_is(stuck->system_call, "none");
-	const char *call = outside ? NULL : stuck->system_call;
-	summarize(judge, "%s %s%s%s", stuck->step, runs ? "does not return" : "hangs", call ? " in system call " : "",
-	        call ? call : "");
-	if (!stopped && !sleeps_in_user_space(stuck))
+	if (judge_stuck_device(judge, outcome))
+		return true;
+	const char *call = system_call_of(stuck);
+	summarize(judge, "%s %s%s%s", stuck->step, is_running(stuck) ? "does not return" : "hangs",
+	        call ? " in system call " : "", call ? call : "");
+	if (!sleeps_in_user_space(stuck))
 		next_step(judge, "read the kernel log for hung tasks and messages of the adapter's driver");
 	if (is_readable(stuck->wait_channel))
 		because(judge, "it sleeps in %s", stuck->wait_channel);
-	if (stopped) {
-		summarize(judge, "%s %s, and the adapter stopped working or was removed", stuck->step,
-		        runs ? "does not return" : "hangs");
-		bool kernel = !sleeps_in_user_space(stuck) && (call || is_readable(stuck->wait_channel));
-		return undetermined(judge, outcome,
-		        L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION) |
-		                (kernel ? 0 : L(PROVIDER) | L(APPLICATION)));
-	}
-	if (runs) {
-		because(judge, "it does not sleep in the kernel: it was running when it was looked at");
-		return undetermined(
-		        judge, outcome, L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | layers_of_sending(judge));
-	}
-	if (sleeps_in_user_space(stuck)) {
-		because(judge, "that is a lock of the program or of its libraries, and no work of the kernel");
-		next_step(judge, "see which threads of the program hold locks (gdb, thread apply all bt)");
-		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
-	}
-	if (waits_for_others(stuck)) {
-		because(judge,
-		        "that call waits for what somebody else is to say: the library asked, and got no answer");
-		return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE) | L(PLATFORM));
-	}
-	if ((!stuck->system_call || outside) && !is_readable(stuck->wait_channel) && !stuck->stack) {
-		not_observed(judge, "where it hangs: %s",
-		        outside ? "it is in no system call, and its wait channel was not readable"
-		                : "system call and wait channel were not readable");
-		/* In a fault of a page, in a lock of the program, or stopped by somebody. */
-		return undetermined(judge, outcome,
-		        L(KERNEL) | L(PROVIDER) | L(DEVICE) | L(PLATFORM) | L(APPLICATION) | L(CONFIGURATION));
-	}
-	if (waits_for_firmware(stuck)) {
-		because(judge, "that is where the driver waits for a command of the adapter");
-		return undetermined(judge, outcome, L(DEVICE) | L(KERNEL) | L(PLATFORM));
-	}
-	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
+	return judge_place(judge, outcome);
 }
 
 static void tell_early_end(struct judge *judge, const char *how, int64_t number)
