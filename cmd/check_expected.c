@@ -35,7 +35,7 @@ int check_expected(struct finding_filter *filter, struct host *host, struct erro
 		const struct port *port = check_port_called(host, expected->items[i]);
 		if (!port)
 			return error_say(error, -ENODEV, "--expect-down: there is no port '%s'", expected->items[i]);
-		if (port->state && !strcmp(port->state, "ACTIVE"))
+		if (port_is_active(port))
 			complain("--expect-down %s: this port is ACTIVE", expected->items[i]);
 		else
 			note_unused(host, expected->items[i], port, &filter->unused);

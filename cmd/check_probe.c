@@ -92,7 +92,7 @@ static int probe_port(void *data, const char *subject, const struct port *port)
 	struct probing *probing = data;
 	struct report *report = &probing->host->report;
 	char output[PATH_MAX], errors[PATH_MAX];
-	if (!port_is_up(port)) {
+	if (!port_is_active(port)) {
 		report_missing(report, "probe", subject, 0, "not probed: the port is %s",
 		        port->state ? port->state : "in no known state");
 		return 0;

@@ -5,17 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-bool port_is_up(const struct port *port)
-{
-	return port->state && !strcmp(port->state, "ACTIVE");
-}
-
 uint32_t count_ports_up(const struct host *host)
 {
 	uint32_t count = 0;
 	list_each(device, &host->devices)
 		list_each(port, &device->ports)
-			count += port_is_up(port);
+			count += port_is_active(port);
 	return count;
 }
 

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-bool port_is_up(const struct port *port);
 uint32_t count_ports_up(const struct host *host);
 
 /* `subject`: DEV/PORT. What is not 0 ends the visits. */

@@ -275,7 +275,7 @@ static int add_one_probe(struct probing *probing, const char *subject)
 static int probe_port(void *data, const char *subject, const struct port *port)
 {
 	struct probing *probing = data;
-	if (port_is_up(port))
+	if (port_is_active(port))
 		return add_one_probe(probing, subject);
 	leave_out(probing->making, "a probe of %s: the port is %s", subject,
 	        port->state ? port->state : "in no known state");

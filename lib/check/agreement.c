@@ -34,7 +34,7 @@ static void check_port_mtu(const struct port *port, const char *subject, struct 
 {
 	const struct netdev *netdev = port_netdev(port);
 	bool known = netdev && netdev->mtu.known && port->active_mtu.known;
-	if (!known || port->transport != TRANSPORT_ROCE || !port->state || strcmp(port->state, "ACTIVE") != 0)
+	if (!known || port->transport != TRANSPORT_ROCE || !port_is_active(port))
 		return;
 	int64_t active = port->active_mtu.value, allowed = roce_mtu(netdev->mtu.value);
 	if (port->max_mtu.known && allowed > port->max_mtu.value)
@@ -134,11 +134,6 @@ static void check_firmware(const struct host *host, const struct rdma_device *de
 
 /* ---- ports of the same kind ---- */
 
-static bool is_running(const struct port *port)
-{
-	return port->state && !strcmp(port->state, "ACTIVE");
-}
-
 typedef struct num (*port_value)(const struct port *port);
 
 static struct num rate_of(const struct port *port)
@@ -166,7 +161,8 @@ static struct peers peers_of(
 			continue;
 		list_each(peer, &other->ports) {
 			struct num value = measure(peer);
-			if (peer == port || peer->link_layer != port->link_layer || !is_running(peer) || !value.known)
+			if (peer == port || peer->link_layer != port->link_layer || !port_is_active(peer) ||
+			        !value.known)
 				continue;
 			peers.others++;
 			if (value.value <= measure(port).value)
@@ -191,7 +187,7 @@ static void check_mtu_of_peers(const struct host *host, const struct rdma_device
 {
 	const struct netdev *netdev = port_netdev(port);
 	bool known = port->active_mtu.known && netdev && netdev->mtu.known;
-	if (!known || !is_physical(device) || !is_running(port) || port->transport != TRANSPORT_ROCE ||
+	if (!known || !is_physical(device) || !port_is_active(port) || port->transport != TRANSPORT_ROCE ||
 	        port->active_mtu.value < roce_mtu(netdev->mtu.value))
 		return;
 	struct peers peers = peers_of(host, device, port, active_mtu_of);
@@ -212,7 +208,7 @@ static void check_mtu_of_peers(const struct host *host, const struct rdma_device
 static void check_speed(const struct host *host, const struct rdma_device *device, const struct port *port,
         const char *subject, struct report *report)
 {
-	if (!is_physical(device) || !is_running(port) || !port->rate_mbps.known || port_is_narrow(port))
+	if (!is_physical(device) || !port_is_active(port) || !port->rate_mbps.known || port_is_narrow(port))
 		return;
 	struct peers peers = peers_of(host, device, port, rate_of);
 	if (!falls_behind(&peers))

@@ -175,8 +175,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "uverbs-missing", SEVERITY_INFO, "the device cannot be used from user space: it has no uverbs device", NULL },
 	{ "uverbs-not-accessible", SEVERITY_WARNING, "the uverbs device is missing here or may not be opened",
 	        "error where its node is there and it is not this user alone who may not open it, info where neither "
-	        "its "
-	        "node nor its netdev is here, but another device that may be opened" },
+	        "its node nor its netdev is here, but another device that may be opened" },
 };
 
 const size_t finding_kind_count = sizeof(finding_kinds) / sizeof(finding_kinds[0]);

@@ -172,7 +172,7 @@ static const struct gid_entry *port_guid(const struct gid_document *document, co
 {
 	const struct port *port = table->rdma_port;
 	bool active = port && table->rdma && table->rdma->uverbs.path && port->transport == TRANSPORT_INFINIBAND &&
-	              port->state && !strcmp(port->state, "ACTIVE");
+	              port_is_active(port);
 	const struct gid_entry *entry = active && table->count ? document->entries.items[table->first] : NULL;
 	return entry && !entry->index.value && port_has_lid(port) ? entry : NULL;
 }

@@ -117,7 +117,7 @@ static const struct port *fastest(const struct rdma_device *device)
 {
 	const struct port *found = NULL;
 	list_each(port, &device->ports)
-		if (port->rate_mbps.known && port->state && !strcmp(port->state, "ACTIVE") &&
+		if (port->rate_mbps.known && port_is_active(port) &&
 		        (!found || port->rate_mbps.value > found->rate_mbps.value))
 			found = port;
 	return found;

@@ -443,6 +443,11 @@ struct netdev *port_netdev(const struct port *port)
 	return NULL;
 }
 
+bool port_is_active(const struct port *port)
+{
+	return port->state && !strcmp(port->state, "ACTIVE");
+}
+
 bool port_is_narrow(const struct port *port)
 {
 	return port->link_layer == LINK_LAYER_INFINIBAND && port->rate_text && strstr(port->rate_text, "(1X ");

@@ -425,6 +425,7 @@ const char *port_label(const char *device, struct num number, char out[static PO
 struct numa_node *host_node(const struct host *host, int64_t id);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */
 struct netdev *port_netdev(const struct port *port);
+bool port_is_active(const struct port *port); /* false where the state is not known, too */
 /* One lane of InfiniBand. */
 bool port_is_narrow(const struct port *port);
 /* Has a subnet manager given it one? Until then ports say 0, or the permissive LID 65535. */

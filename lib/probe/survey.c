@@ -57,7 +57,7 @@ int survey_read(struct survey *survey, struct error *error)
 static bool is_other_port(const struct rdma_device *device, const struct port *port, const char *name, int number)
 {
 	bool same = !strcmp(device->name, name) && num_is(port->number, number);
-	return !same && port->state && !strcmp(port->state, "ACTIVE") && device->uverbs.accessible != FLAG_NO;
+	return !same && port_is_active(port) && device->uverbs.accessible != FLAG_NO;
 }
 
 static int transport_of(const struct host *host, const char *name, int number)
@@ -203,7 +203,7 @@ static bool take_active(const struct host *host, const char **device, struct num
 		if (candidate->uverbs.accessible == FLAG_NO)
 			continue;
 		list_each(found, &candidate->ports) {
-			if (!found->state || strcmp(found->state, "ACTIVE") != 0)
+			if (!port_is_active(found))
 				continue;
 			*device = candidate->name;
 			*port = found->number;

@@ -186,9 +186,9 @@ static void print_port_metric(FILE *stream, const struct host *host, const char 
 	}
 }
 
-static bool port_is_active(const struct port *port, double *out)
+static bool port_active(const struct port *port, double *out)
 {
-	*out = port->state && !strcmp(port->state, "ACTIVE");
+	*out = port_is_active(port);
 	return port->state;
 }
 
@@ -242,7 +242,7 @@ static void print_metrics(FILE *stream, const struct host *host, const struct re
 	        "rdmadiag_findings_by_severity{severity=\"info\"} %" PRId64 "\n",
 	        counts.errors.value, counts.warnings.value, counts.infos.value);
 	print_findings(stream, report);
-	print_port_metric(stream, host, "rdmadiag_port_active", "Is the port in state ACTIVE.", port_is_active);
+	print_port_metric(stream, host, "rdmadiag_port_active", "Is the port in state ACTIVE.", port_active);
 	print_port_metric(
 	        stream, host, "rdmadiag_port_rate_bits_per_second", "Rate of a port that is not down.", port_rate);
 	print_port_metric(stream, host, "rdmadiag_port_active_mtu_bytes", "Active path MTU of the port.", port_mtu);

@@ -115,7 +115,7 @@ static void draw_port(const struct drawing *drawing, const struct place_port *pl
 	snprintf(text, sizeof(text), "%.60s/%d", place->device->name, (int)port->number.value);
 	svg_text(file, middle, y + 17, width - 34, &name_font, text);
 	snprintf(text, sizeof(text), "%s", port->state ? port->state : "state unknown");
-	if (port->rate_mbps.known && port->state && !strcmp(port->state, "ACTIVE"))
+	if (port->rate_mbps.known && port_is_active(port))
 		snprintf(text, sizeof(text), "%s %g Gb/s",
 		        transport_names[port->transport] ? transport_names[port->transport] : "",
 		        (double)port->rate_mbps.value / 1000);
