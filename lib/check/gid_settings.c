@@ -119,9 +119,11 @@ static const char *left_out_by(const struct host *host, const struct gid_documen
 }
 
 /* UCX takes netdevs by the same variable: who names one wants TCP. */
-static bool names_netdev(const struct host *host, const char *list)
+static bool may_name_netdev(const struct host *host, const char *list)
 {
 	char name[64];
+	if (!host->netdevs.count)
+		return true; /* they could not be read: every namespace has one */
 	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
 		if (host_netdev_by_name(host, name))
@@ -148,7 +150,7 @@ static const char *fruitless_list(const struct host *host, const struct gid_docu
 {
 	*variable = left_out_by(host, document, consumer);
 	const char *list = *variable ? gid_environment_get(environment, *variable) : NULL;
-	return list && !strcmp(consumer, "ucx") && names_netdev(host, list) ? NULL : list;
+	return list && !strcmp(consumer, "ucx") && may_name_netdev(host, list) ? NULL : list;
 }
 
 void check_gid_devices(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/add.h"
 #include "check/topo.h"
+#include "gid/address.h"
 #include "source/join.h"
 
 #include <arpa/inet.h>
@@ -279,11 +280,12 @@ static void check_speeds(const struct found_bond *found, struct report *report)
 			        (int)member->netdev->speed_mbps.value);
 }
 
-static bool is_link_local(const struct address *address)
+/* An address of a host only, such as 192.0.2.1/32, brings no route that takes traffic away from the bond. */
+static bool has_subnet_route(const struct address *address)
 {
-	bool ipv4 = address->family == AF_INET;
-	return ipv4 ? address->bytes[0] == 169 && address->bytes[1] == 254
-	            : address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
+	uint8_t gid[16];
+	gid_from_address(address, gid);
+	return !gid_is_link_local(gid, true) && address->prefix_length < (address->family == AF_INET ? 32 : 128);
 }
 
 /* Left over from before the bond, or given by a second manager of the network. */
@@ -293,7 +295,7 @@ static void check_addresses(const struct found_bond *found, struct report *repor
 	list_each(member, &found->bond->members) {
 		const struct address *own = NULL;
 		list_each(address, &member->netdev->addresses)
-			own = own || is_link_local(address) ? own : address;
+			own = own || !has_subnet_route(address) ? own : address;
 		if (!own || !inet_ntop(own->family, own->bytes, ip, sizeof(ip)))
 			continue;
 		struct finding *finding = check_add(report, "bond-member-with-address", found->subject,

@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_active(const struct port *port)
-{
-	return port->state && !strcmp(port->state, "ACTIVE");
-}
-
 /* That of the planes of a port (smi1 beside mlx5_0, for management only): each has one lane rightly. */
 static bool is_of_planes(const struct host *host, const struct rdma_device *device)
 {
@@ -26,7 +21,7 @@ static void check_width(
         const struct host *host, const struct rdma_device *device, const struct port *port, struct report *report)
 {
 	char subject[PORT_LABEL_SIZE];
-	if (port->transport != TRANSPORT_INFINIBAND || !is_active(port) || device->function.kind == FUNCTION_VF ||
+	if (port->transport != TRANSPORT_INFINIBAND || !port_is_active(port) || device->function.kind == FUNCTION_VF ||
 	        !port_is_narrow(port) || is_of_planes(host, device))
 		return;
 	struct finding *finding = check_add(report, "port-narrow", port_label(device->name, port->number, subject),
@@ -48,9 +43,23 @@ static bool has_port_to_use(const struct host *host)
 {
 	list_each(device, &host->devices)
 		list_each(port, &device->ports)
-			if (is_active(port) && port->transport && !num_is(port->gid_table_length, 0))
+			if (port_is_active(port) && port->transport && !num_is(port->gid_table_length, 0))
 				return true;
 	return false;
+}
+
+static const char *advice_of_driver(const struct rdma_device *device, struct arena *arena)
+{
+	const char *address = device->pci ? device->pci->address : NULL;
+	if (!address || !device->driver || strcmp(device->driver, "mlx5_core") != 0)
+		return "Where it is meant to have it, look at the settings of its driver and firmware.";
+	return arena_printf(arena,
+	        "Where it is meant to have it: devlink dev param set pci/%s name enable_roce value true cmode "
+	        "driverinit, then devlink dev reload pci/%s%s.",
+	        address, address,
+	        device->function.kind == FUNCTION_VF
+	                ? "; the host of its PF has to allow it (devlink port function set, roce enable)"
+	                : "");
 }
 
 /* What is left of such a device sends raw Ethernet packets (mlx5_ib's raw_eth_profile). */
@@ -68,16 +77,8 @@ static void check_roce(
 	if (finding && (switchdev || has_port_to_use(host)))
 		finding->severity = SEVERITY_INFO;
 	report_evidence(report, finding, "ibv_query_port", "gid_tbl_len", "0");
-	const char *address = device->pci ? device->pci->address : NULL;
-	bool mlx5 = address && device->driver && !strcmp(device->driver, "mlx5_core");
-	report_advice(
-	        finding, switchdev ? "Use the RDMA device of a VF or scalable function of it."
-	                 : mlx5    ? arena_printf(report->arena,
-	                                     "Where it is meant to have it: devlink dev param set pci/%s name enable_roce "
-	                                        "value true "
-	                                        "cmode driverinit, then devlink dev reload pci/%s.",
-	                                     address, address)
-	                           : "Where it is meant to have it, look at the settings of its driver and firmware.");
+	report_advice(finding, switchdev ? "Use the RDMA device of a VF or scalable function of it."
+	                                 : advice_of_driver(device, report->arena));
 }
 
 void check_links(const struct host *host, struct report *report)
