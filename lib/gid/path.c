@@ -206,6 +206,26 @@ static const struct netdev *other_holder_of_source(const struct search *search)
 	return NULL;
 }
 
+static const struct gid_table *table_of_entry(const struct search *search, const struct gid_entry *entry)
+{
+	list_each(table, &search->document->tables)
+		if (num_is(table->port, entry->port.value) && !strcmp(table->device, entry->device))
+			return table;
+	return NULL;
+}
+
+/* What keeps programs from the port itself, whatever the netdev is like. */
+static const char *port_note(struct search *search, const struct gid_table *table)
+{
+	struct gid_port port = gid_port_of(search->host, search->document, table);
+	const char *unopened = gid_why_unopened(table->rdma), *inactive = gid_port_inactive(&port);
+	const char *text = unopened   ? arena_printf(search->host->arena, "; but programs here cannot open %s: %s",
+	                                        table->device, unopened)
+	                   : inactive ? arena_printf(search->host->arena, "; but the port is %s", inactive)
+	                              : "";
+	return text ? text : "";
+}
+
 static void answer_without_entry(struct search *search)
 {
 	const struct gid_table *table = table_of_route(search);
@@ -231,9 +251,10 @@ static void answer_without_entry(struct search *search)
 		search->answer->port = table->port;
 		if (transport == TRANSPORT_INFINIBAND && port.count)
 			search->answer->index = port.entries[0]->index;
-		answer_none(search, "through %s; %s", search->out->name,
+		answer_none(search, "through %s; %s%s", search->out->name,
 		        transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index"
-		                                     : "InfiniBand addresses by LID, by GID across subnets only");
+		                                     : "InfiniBand addresses by LID, by GID across subnets only",
+		        port_note(search, table));
 		return;
 	}
 	const struct netdev *holder = other_holder_of_source(search);
@@ -348,11 +369,13 @@ static void answer_entry(struct search *search, const struct gid_entry *entry)
 	answer->device = entry->device;
 	answer->port = entry->port;
 	answer->index = entry->index;
-	answer->reason = arena_printf(search->host->arena, "through %s%s%s, source %s%s, %s%s%s%s%s", search->out->name,
-	        carrier_note(search), via ? via : "", entry->ip ? entry->ip : entry->gid,
+	const struct gid_table *table = table_of_entry(search, entry);
+	answer->reason = arena_printf(search->host->arena, "through %s%s%s, source %s%s, %s%s%s%s%s%s",
+	        search->out->name, carrier_note(search), via ? via : "", entry->ip ? entry->ip : entry->gid,
 	        search->by_source ? " (only from there: rule by source, or VRF)" : "",
 	        entry->type ? gid_type_names[entry->type] : "unknown type", source_note(search, entry),
-	        neighbour_note(search), flux_warning(search, entry), other_paths(search));
+	        table ? port_note(search, table) : "", neighbour_note(search), flux_warning(search, entry),
+	        other_paths(search));
 }
 
 /* An address of this host: the entry that has it. */
