@@ -285,6 +285,12 @@ layer_set layers_of_refusal(int64_t error);
 void tell_failed(struct judge *judge, const struct operation *operation);
 /* What broke on this side may be the reason for this status; 0: nothing did, or the status is an answer of the peer. */
 layer_set broken_meanwhile(const struct judge *judge, const struct operation *operation);
+/* rules_request.c: what a request may have been refused for, by the status that it ended with. */
+bool judge_length(struct judge *judge, const struct operation *operation, layer_set base);
+bool judge_protection(struct judge *judge, const struct operation *operation, layer_set base);
+bool judge_rejected(struct judge *judge, const struct operation *operation, layer_set base);
+bool judge_unready(struct judge *judge, const struct operation *operation, layer_set base);
+void advise_refused(struct judge *judge, const struct operation *operation, const char *next);
 void advise_unanswered(struct judge *judge); /* rules_wc.c: where to look at both ends */
 /* rules_wc.c: a status behind which the provider of this end puts whatever it has no better one for. */
 bool is_untranslated(const struct endpoint_facts *end, struct num status);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the peer's own document may leave open beside what the status alone does (rules_wc.c), in its own names. */
+/* What the peer's own document may leave open beside what the status alone does (rules_request.c), in its own names. */
 static layer_set seen_by_peer(int64_t status)
 {
 	switch (status) {
@@ -27,7 +27,7 @@ static layer_set seen_by_peer(int64_t status)
 	}
 }
 
-/* What the peer's provider means by this status besides (rules_wc.c), in the peer's names. */
+/* What the peer's provider means by this status besides (rules_request.c, rules_wc.c), in the peer's names. */
 static layer_set peculiar_to(struct judge *judge, int64_t status)
 {
 	const struct endpoint_facts *peer = &judge->evidence->remote;
