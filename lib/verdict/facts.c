@@ -126,6 +126,13 @@ bool is_posted(const struct operation *operation)
 	return operation->post_return_ns.known || operation->post_call_ns.known;
 }
 
+/* The call is recorded and its return is not: it may hang in the library, or below it. */
+bool is_in_post(const struct operation *operation)
+{
+	return operation->post_call_ns.known && !operation->post_return_ns.known && !operation->post_errno.known &&
+	       !operation->wqe_posted_ns.known;
+}
+
 bool is_success(const struct operation *operation)
 {
 	return num_is(status_of(operation), 0);

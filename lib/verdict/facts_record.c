@@ -302,6 +302,15 @@ int64_t latency_ns(const struct operation *operation)
 	return difference(end, operation->post_call_ns.value);
 }
 
+int64_t arrival_latency_ns(const struct operation *operation)
+{
+	int64_t whole = latency_ns(operation);
+	if (whole < 0 || !operation->cqe_arrived_ns.known)
+		return whole;
+	int64_t arrival = difference(operation->cqe_arrived_ns.value, operation->post_call_ns.value);
+	return arrival >= 0 && arrival < whole ? arrival : whole;
+}
+
 enum starvation starvation_for(const struct judge *judge, int64_t idle_ns, int64_t active_ns)
 {
 	const struct cpu_facts *cpu = judge->evidence->cpu;

@@ -95,6 +95,7 @@ bool is_of_first(const struct judge *judge, const struct operation *operation);
 /* The local queue pair of this request has gone on from RESET, and not to RTS. */
 bool never_moved_to_rts(const struct judge *judge, const struct operation *operation);
 bool is_posted(const struct operation *operation);
+bool is_in_post(const struct operation *operation); /* the call has begun, and nothing after it is recorded */
 bool is_success(const struct operation *operation);
 /* Somebody verified the whole payload; landed means that (model/evidence.h). */
 bool payload_is_right(const struct operation *operation);
@@ -151,6 +152,10 @@ int64_t ack_timeout_ns(const struct endpoint_facts *end); /* 0: unknown or endle
 int64_t rnr_timer_ns(int64_t code);                       /* IBTA encoding; 0: not a code */
 /* From post to consumed (or arrived), −1: unknown. */
 int64_t latency_ns(const struct operation *operation);
+/* … until its completion was in the queue, where that was seen. */
+int64_t arrival_latency_ns(const struct operation *operation);
+/* rules_late.c: who may have kept a completion that came in the end. */
+layer_set delaying_layers(const struct judge *judge, const struct operation *operation);
 int64_t end_time(const struct operation *operation); /* INT64_MAX: unknown */
 /*
  * For a time for which the program did nothing it had no CPU, but for `active_ns` at most, by the scheduler's account:

@@ -17,7 +17,7 @@ static int64_t rnr_timer_of_peer(const struct judge *judge)
 /* Waits of whole RNR timers. */
 static int64_t rnr_waits(const struct judge *judge, const struct operation *operation)
 {
-	int64_t timer = rnr_timer_of_peer(judge), latency = latency_ns(operation);
+	int64_t timer = rnr_timer_of_peer(judge), latency = arrival_latency_ns(operation);
 	/* Short timers drown in scheduling. */
 	const int64_t visible_ns = 10000000;
 	if (!needs_receive(operation) || timer < visible_ns || latency < timer)
@@ -62,8 +62,10 @@ static bool judge_not_ready(struct judge *judge)
 	if (counted)
 		return likely(judge, OUTCOME_DEGRADED, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));
 	not_observed(judge, "counters of missing receives that rose on either side");
+	/* By the time alone: whatever delays a completion may happen to take as long. */
 	return undetermined(judge, OUTCOME_DEGRADED,
-	        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
+	        L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE) |
+	                delaying_layers(judge, slow));
 }
 
 static bool judge_flap(struct judge *judge)

@@ -166,6 +166,13 @@ bool judge_device(struct judge *judge)
 		        "where it stands in the device: retry counters move, so its queue counters are not at rest");
 		return false;
 	}
+	if (pending->device_saw_doorbell == FLAG_NO && is_in_post(pending)) {
+		summarize(judge, "post was called and is not known to have returned, and the device saw no doorbell");
+		next_step(
+		        judge, "see where the posting thread is: its stack and its system call (/proc/PID/stack, gdb)");
+		return undetermined(
+		        judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE));
+	}
 	if (pending->device_saw_doorbell == FLAG_NO) {
 		summarize(judge, "the request is in the queue, and the device did not see the doorbell");
 		next_step(judge,

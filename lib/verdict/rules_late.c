@@ -60,9 +60,10 @@ static bool retried_by_counters(const struct judge *judge)
 bool judge_retried(struct judge *judge)
 {
 	int64_t timeout = ack_timeout_ns(&judge->evidence->local);
-	bool slow = false;
+	const struct operation *slow = NULL;
 	list_each(operation, &judge->evidence->operations)
-		slow |= is_success(operation) && timeout && latency_ns(operation) >= timeout;
+		if (is_success(operation) && timeout && arrival_latency_ns(operation) >= timeout && !slow)
+			slow = operation;
 	bool moved = counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, false) ||
 	             counter_moved(judge, SIDE_REMOTE, COUNTER_RETRY, false);
 	bool quiet = retried_by_counters(judge);
@@ -94,7 +95,13 @@ bool judge_retried(struct judge *judge)
 	                ? inside_advice(judge)
 	                : "look at drops, pause and ECN on the way; packets out of order may come from adaptive "
 	                  "routing");
-	return undetermined(judge, OUTCOME_DEGRADED, L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE));
+	layer_set set = L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(DEVICE);
+	if (quiet)
+		return undetermined(judge, OUTCOME_DEGRADED, set);
+	/* Others may have been sent again, and this one have been late for another reason. */
+	summarize(judge, "it worked, but took longer than an ACK timeout, and packets may have been sent again");
+	not_observed(judge, "whether packets of this run were sent again: the counters moved before it, too");
+	return undetermined(judge, OUTCOME_DEGRADED, set | delaying_layers(judge, slow));
 }
 
 /* When the wait for it ended: the deadline of the run, else what was asked for. INT64_MAX: nobody knows. */
@@ -162,7 +169,7 @@ static bool passed_in_post(const struct operation *operation)
  * Who may have kept a completion that came in the end: everything on the way, and the poller too. Where it is known to
  * have arrived, the larger part of the wait says on which side of the completion queue to look.
  */
-static layer_set delaying_layers(const struct judge *judge, const struct operation *operation)
+layer_set delaying_layers(const struct judge *judge, const struct operation *operation)
 {
 	const layer_set way = layers_on_the_way(judge, operation),
 	                taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(CONFIGURATION);

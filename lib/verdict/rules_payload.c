@@ -56,9 +56,20 @@ bool rule_corrupt(struct judge *judge)
 	not_observed(judge, "%s",
 	        missing ? "where the bytes went: the target looked at the place that it gave out"
 	                : "where the bytes changed: between the source's memory and adapter, or between the target's");
-	next_step(judge, "repeat with buffers on the adapters' own nodes, then look at IOMMU, ACS and relaxed ordering "
-	                 "on both hosts");
+	bool software = is_software(&judge->evidence->local) && is_software(&judge->evidence->remote);
+	if (software)
+		next_step(judge, "repeat it with another kernel, and read the kernel log: software copies the bytes");
+	else
+		next_step(judge,
+		        "repeat with buffers on the adapters' own nodes, then look at IOMMU, ACS and relaxed ordering "
+		        "on %s",
+		        judge->request->mode == MODE_LOOPBACK || judge->request->mode == MODE_TWO_DEVICES
+		                ? "this host"
+		                : "both hosts");
 	layer_set set = L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE);
+	/* siw asks for no checksum of its own (kernel, mpa_crc_required in siw_main.c); that of TCP is weak. */
+	if (is_iwarp(&judge->evidence->local) && is_software(&judge->evidence->local))
+		set |= L(NETWORK);
 	/* The library copied them into the request. */
 	if (judge->wrong && judge->wrong->is_inline == FLAG_YES)
 		set |= L(PROVIDER);

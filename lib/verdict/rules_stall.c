@@ -127,7 +127,8 @@ static bool judge_not_published(struct judge *judge)
 	if (!judge->evidence->observers.wqe || pending->doorbell_recorded != FLAG_NO)
 		return false;
 	/* The peer's memory is the better witness. */
-	if (payload_is_right(pending) || pending->device_saw_doorbell == FLAG_YES)
+	if (payload_is_right(pending) || pending->device_saw_doorbell == FLAG_YES ||
+	        pending->device_executed == FLAG_YES || pending->acknowledged == FLAG_YES || is_in_post(pending))
 		return false;
 	because(judge, "post returned without an error, and the queue's doorbell record does not count the request");
 	summarize(judge, "the request was accepted and not published to the device");
@@ -243,13 +244,6 @@ static bool judge_early_end(struct judge *judge)
 	return undetermined(judge, OUTCOME_STALLED, open_layers(judge));
 }
 
-/* The call is recorded and its return is not: it may hang in the library, or below it. */
-static bool is_in_post(const struct operation *operation)
-{
-	return operation->post_call_ns.known && !operation->post_return_ns.known && !operation->post_errno.known &&
-	       !operation->wqe_posted_ns.known;
-}
-
 static bool judge_in_post(struct judge *judge)
 {
 	if (!is_in_post(judge->pending))
@@ -305,8 +299,8 @@ bool rule_stalled(struct judge *judge)
 		judge_no_receive,
 		judge_foreign,
 		judge_untaken,
-		judge_device,
 		judge_not_published,
+		judge_device,
 		judge_landed,
 		judge_early_end,
 		judge_retries,

@@ -168,7 +168,9 @@ void tell_progress(struct judge *judge, const struct operation *operation)
 {
 	const struct observers *observers = &judge->evidence->observers;
 	bool read = operation->opcode == OP_READ;
-	because(judge, "the %s%s was posted without an error",
+	because(judge,
+	        is_in_post(operation) ? "post was called for the %s%s, and its return is not recorded"
+	                              : "the %s%s was posted without an error",
 	        request_words(judge, operation->opcode, operation->bytes),
 	        asks_for_completion(judge, operation) == FLAG_NO ? " (unsignaled)" : "");
 	const char *facts[] = {
