@@ -121,15 +121,10 @@ static const char *left_out_by(const struct host *host, const struct gid_documen
 /* UCX takes netdevs by the same variable: who names one wants TCP. */
 static bool may_name_netdev(const struct host *host, const char *list)
 {
-	char name[64];
-	if (!host->netdevs.count)
-		return true; /* they could not be read: every namespace has one */
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
-		if (host_netdev_by_name(host, name))
+	list_each(netdev, &host->netdevs)
+		if (gid_ucx_lists(list, netdev->name))
 			return true;
-	}
-	return false;
+	return !host->netdevs.count; /* then they could not be read: every namespace has one */
 }
 
 static const char *names_of(const struct host *host, struct arena *arena)

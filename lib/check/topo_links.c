@@ -48,7 +48,15 @@ static bool has_port_to_use(const struct host *host)
 	return false;
 }
 
-static const char *advice_of_driver(const struct rdma_device *device, struct arena *arena)
+/* Newer kernels tell a switch id in either mode. */
+static const char *who_else_decides(const struct rdma_device *device, const struct netdev *netdev)
+{
+	if (device->function.kind == FUNCTION_VF)
+		return "; the host of its PF has to allow it (devlink port function set, roce enable)";
+	return netdev->phys_switch_id ? "; in switchdev mode an uplink has none (devlink dev eswitch show)" : "";
+}
+
+static const char *advice_of_driver(const struct rdma_device *device, const struct netdev *netdev, struct arena *arena)
 {
 	const char *address = device->pci ? device->pci->address : NULL;
 	if (!address || !device->driver || strcmp(device->driver, "mlx5_core") != 0)
@@ -56,10 +64,7 @@ static const char *advice_of_driver(const struct rdma_device *device, struct are
 	return arena_printf(arena,
 	        "Where it is meant to have it: devlink dev param set pci/%s name enable_roce value true cmode "
 	        "driverinit, then devlink dev reload pci/%s%s.",
-	        address, address,
-	        device->function.kind == FUNCTION_VF
-	                ? "; the host of its PF has to allow it (devlink port function set, roce enable)"
-	                : "");
+	        address, address, who_else_decides(device, netdev));
 }
 
 /* What is left of such a device sends raw Ethernet packets (mlx5_ib's raw_eth_profile). */
@@ -78,7 +83,7 @@ static void check_roce(
 		finding->severity = SEVERITY_INFO;
 	report_evidence(report, finding, "ibv_query_port", "gid_tbl_len", "0");
 	report_advice(finding, switchdev ? "Use the RDMA device of a VF or scalable function of it."
-	                                 : advice_of_driver(device, report->arena));
+	                                 : advice_of_driver(device, port_netdev(port), report->arena));
 }
 
 void check_links(const struct host *host, struct report *report)

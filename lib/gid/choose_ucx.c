@@ -233,16 +233,21 @@ static bool stands_for(const char *pattern, size_t length, const char *name)
 	return !*name;
 }
 
+bool gid_ucx_lists(const char *list, const char *name)
+{
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ",");
+		if (length && stands_for(at, length, name))
+			return true;
+	}
+	return false;
+}
+
 static bool is_listed(const char *list, const struct gid_port *port)
 {
 	char full[80];
 	snprintf(full, sizeof(full), "%.60s:%" PRId64, port->table->device, port->table->port.value);
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
-		size_t length = strcspn(at, ",");
-		if (length && (stands_for(at, length, full) || stands_for(at, length, port->table->device)))
-			return true;
-	}
-	return false;
+	return gid_ucx_lists(list, full) || gid_ucx_lists(list, port->table->device);
 }
 
 static bool is_excluded(const struct gid_port *port, const char *devices)
