@@ -79,7 +79,8 @@ static void check_bond_mtu(const struct port_netdev *upper, struct report *repor
 static void check_stacked_mtu(const struct port *port, const struct port_netdev *upper, struct report *report)
 {
 	const struct netdev *netdev = upper->netdev;
-	bool stacked = netdev->kind == LINK_VLAN || netdev->kind == LINK_MACVLAN || netdev->kind == LINK_IPVLAN;
+	bool stacked = netdev->kind == LINK_VLAN || netdev->kind == LINK_MACVLAN || netdev->kind == LINK_IPVLAN ||
+	               netdev->kind == LINK_BRIDGE;
 	bool known = netdev->mtu.known && port->active_mtu.known && port->transport == TRANSPORT_ROCE;
 	if (!stacked || !known || netdev == port_netdev(port) || !netdev->addresses.count ||
 	        port->active_mtu.value <= netdev->mtu.value)

@@ -112,7 +112,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "active-mtu-below-netdev", SEVERITY_WARNING,
 	        "the port's active MTU is smaller than the MTU of its netdev allows", NULL },
 	{ "stacked-mtu-below-active", SEVERITY_INFO,
-	        "a VLAN, macvlan or ipvlan has a smaller MTU than RoCE packets with its GIDs", NULL },
+	        "a VLAN, bridge, macvlan or ipvlan has a smaller MTU than RoCE packets with its GIDs", NULL },
 	{ "bond-mixed-mtu", SEVERITY_WARNING, "a member of a bond has another MTU than the bond", NULL },
 	{ "firmware-differs", SEVERITY_WARNING, "adapters of one kind run different firmware", NULL },
 	{ "rdma-netns-exclusive", SEVERITY_INFO, "each RDMA device is visible in one network namespace only", NULL },

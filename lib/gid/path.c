@@ -370,12 +370,15 @@ static void answer_entry(struct search *search, const struct gid_entry *entry)
 	answer->port = entry->port;
 	answer->index = entry->index;
 	const struct gid_table *table = table_of_entry(search, entry);
-	answer->reason = arena_printf(search->host->arena, "through %s%s%s, source %s%s, %s%s%s%s%s%s",
-	        search->out->name, carrier_note(search), via ? via : "", entry->ip ? entry->ip : entry->gid,
-	        search->by_source ? " (only from there: rule by source, or VRF)" : "",
-	        entry->type ? gid_type_names[entry->type] : "unknown type", source_note(search, entry),
-	        table ? port_note(search, table) : "", neighbour_note(search), flux_warning(search, entry),
-	        other_paths(search));
+	const char *vlan =
+	        entry->vlan.known ? arena_printf(search->host->arena, " (VLAN %" PRId64 ")", entry->vlan.value) : "";
+	answer->reason =
+	        arena_printf(search->host->arena, "through %s%s%s%s, source %s%s, %s%s%s%s%s%s", search->out->name,
+	                vlan ? vlan : "", carrier_note(search), via ? via : "", entry->ip ? entry->ip : entry->gid,
+	                search->by_source ? " (only from there: rule by source, or VRF)" : "",
+	                entry->type ? gid_type_names[entry->type] : "unknown type", source_note(search, entry),
+	                table ? port_note(search, table) : "", neighbour_note(search), flux_warning(search, entry),
+	                other_paths(search));
 }
 
 /* An address of this host: the entry that has it. */

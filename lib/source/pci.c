@@ -192,8 +192,9 @@ static void read_locality(struct origin *origin, struct host *host, struct pci_f
 		sysfs_missing(host, "numa_node", subject, error);
 	else
 		report_missing(&host->report, "numa_node", subject, node.known ? 0 : -error,
-		        node.known ? "the kernel says -1: the firmware names no node"
-		                   : "a kernel without NUMA: there is no such attribute");
+		        node.known               ? "the kernel says -1: the firmware names no node"
+		        : host->numa_nodes.count ? "sysfs has no file numa_node of it"
+		                                 : "a kernel without NUMA: there is no such attribute");
 	function->without_node = node.known && node.value < 0;
 	function->local_cpus = sysfs_text(origin, host->arena, "%s/local_cpulist", function->sysfs_path);
 	if (!function->local_cpus)
