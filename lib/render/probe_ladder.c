@@ -35,6 +35,15 @@ static enum rung_state seen(struct num time, const char *observer)
 	return time.known ? RUNG_YES : observer ? RUNG_NO : RUNG_UNKNOWN;
 }
 
+/* As a number, or by its name where the record has only that. */
+static struct num status_of(const struct operation *operation)
+{
+	const struct wc_explanation *named = operation->wc_status_text && !operation->wc_status.known
+	                                             ? explain_wc_name(operation->wc_status_text)
+	                                             : NULL;
+	return named ? num(named->status) : operation->wc_status;
+}
+
 static struct rung landed_rung(const struct out *out, const struct operation *operation)
 {
 	/* What is read lands here. */
@@ -46,7 +55,7 @@ static struct rung landed_rung(const struct out *out, const struct operation *op
 	else if (operation->landed == FLAG_NO)
 		rung.state = RUNG_NO;
 	else if (rung.state == RUNG_NO)
-		rung.note = num_is(operation->wc_status, 0) ? "wrong bytes" : NULL;
+		rung.note = num_is(status_of(operation), 0) ? "wrong bytes" : NULL;
 	if (operation->remote_landed_ns.known && clock && clock->offset_ns.known) {
 		rung.time_ns = num(minus(operation->remote_landed_ns.value, clock->offset_ns.value));
 		rung.error_ns = clock->error_ns;
@@ -77,16 +86,22 @@ static struct rung published_rung(const struct out *out, const struct operation 
 	return rung;
 }
 
+static bool is_iwarp_end(const struct endpoint_facts *end)
+{
+	return (end->transport && !strcmp(end->transport, "iwarp")) || (end->driver && !strcmp(end->driver, "siw"));
+}
+
 static struct rung succeeded_rung(const struct operation *operation)
 {
 	struct rung rung = { .name = "succeeded" };
-	if (!operation->wc_status.known) {
+	struct num status = status_of(operation);
+	if (!status.known) {
 		rung.state = operation->is_signaled == FLAG_NO ? RUNG_UNKNOWN : RUNG_NO;
 		return rung;
 	}
-	rung.state = operation->wc_status.value ? RUNG_NO : RUNG_YES;
+	rung.state = status.value ? RUNG_NO : RUNG_YES;
 	rung.failed = rung.state == RUNG_NO;
-	const struct wc_explanation *known = explain_wc(operation->wc_status.value);
+	const struct wc_explanation *known = explain_wc(status.value);
 	rung.note = operation->wc_status_text ? operation->wc_status_text : known ? known->name : "unknown status";
 	return rung;
 }
@@ -96,7 +111,7 @@ static bool was_sent(const struct operation *operation)
 {
 	static const int64_t statuses[] = { 9, 10, 11, 12, 13 }; /* enum ibv_wc_status */
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
-		if (num_is(operation->wc_status, statuses[i]))
+		if (num_is(status_of(operation), statuses[i]))
 			return true;
 	return false;
 }
@@ -105,13 +120,16 @@ static bool was_sent(const struct operation *operation)
  * A completion with success proves what came before it, whether or not somebody looked; a completion that was taken was
  * there. Landing is the exception: only the peer can say that the bytes are right.
  */
-static void fill_what_follows(const struct operation *operation, struct rung rungs[RUNGS])
+static void fill_what_follows(const struct out *out, const struct operation *operation, struct rung rungs[RUNGS])
 {
-	enum { PUBLISHED = 1, EXECUTED = 3, LANDED = 5, COMPLETED, CONSUMED, SUCCEEDED };
+	enum { PUBLISHED = 1, EXECUTED = 3, ACKNOWLEDGED, LANDED, COMPLETED, CONSUMED, SUCCEEDED };
 	bool success = rungs[SUCCEEDED].state == RUNG_YES, taken = rungs[CONSUMED].state == RUNG_YES;
 	int sent = was_sent(operation) ? EXECUTED : -1;
 	for (int i = 0; i < SUCCEEDED; i++) {
-		bool proved = success ? i != LANDED : (taken && i == COMPLETED) || i <= sent;
+		/* On iWARP success says that TCP has taken the bytes (RFC 5040, 5.5); those of a read have come back.
+		 */
+		bool unasked = i == ACKNOWLEDGED && is_iwarp_end(&out->evidence->local) && operation->opcode != OP_READ;
+		bool proved = success ? i != LANDED && !unasked : (taken && i == COMPLETED) || i <= sent;
 		bool missed = i == COMPLETED || (i == PUBLISHED && operation->doorbell_recorded != FLAG_NO);
 		if (proved && (rungs[i].state == RUNG_UNKNOWN || (rungs[i].state == RUNG_NO && missed)))
 			rungs[i].state = RUNG_FOLLOWS;
@@ -122,7 +140,7 @@ static void fill_what_follows(const struct operation *operation, struct rung run
  * What an error says of the acknowledgement: the peer's adapter refused the request, or nothing came until the retries
  * were used up. The completion that says so is no stage of success.
  */
-static void fill_what_failed(const struct operation *operation, struct rung rungs[RUNGS])
+static void fill_what_failed(const struct out *out, const struct operation *operation, struct rung rungs[RUNGS])
 {
 	enum { ACKNOWLEDGED = 4, COMPLETED = 6, CONSUMED };
 	static const char *const notes[] = { [9] = "refused by the peer's adapter",
@@ -130,11 +148,15 @@ static void fill_what_failed(const struct operation *operation, struct rung rung
 		[11] = "given up by the peer's adapter",
 		[12] = "no answer in all tries",
 		[13] = "the peer had no receive" };
-	if (!operation->wc_status.known || !operation->wc_status.value)
+	struct num status = status_of(operation);
+	if (!status.known || !status.value)
 		return;
 	if (was_sent(operation) && rungs[ACKNOWLEDGED].state != RUNG_YES) {
 		rungs[ACKNOWLEDGED].state = RUNG_NO;
-		rungs[ACKNOWLEDGED].note = notes[operation->wc_status.value];
+		/* efa has 13 for a peer that does not answer, too. */
+		bool other = status.value == 13 && out->evidence->local.driver &&
+		             !strcmp(out->evidence->local.driver, "efa");
+		rungs[ACKNOWLEDGED].note = other ? "no answer, or no receive" : notes[status.value];
 	}
 	for (int i = COMPLETED; i <= CONSUMED; i++)
 		if (rungs[i].state >= RUNG_YES)
@@ -167,8 +189,8 @@ static void fill_rungs(const struct out *out, const struct operation *operation,
 	if (refused)
 		for (int i = 1; i < RUNGS; i++)
 			rungs[i].state = RUNG_NO;
-	fill_what_follows(operation, rungs);
-	fill_what_failed(operation, rungs);
+	fill_what_follows(out, operation, rungs);
+	fill_what_failed(out, operation, rungs);
 }
 
 /*
@@ -178,7 +200,7 @@ static void fill_rungs(const struct out *out, const struct operation *operation,
 static int stopping_rung(const struct operation *operation, const struct rung rungs[RUNGS])
 {
 	enum { ACKNOWLEDGED = 4, LANDED = 5, SUCCEEDED = 8 };
-	bool error = operation->wc_status.known && operation->wc_status.value;
+	bool error = status_of(operation).known && status_of(operation).value;
 	int last = -1;
 	for (int i = 0; i <= (error ? LANDED : RUNGS - 1); i++)
 		if (rungs[i].state >= RUNG_YES)
@@ -195,7 +217,7 @@ static void mark_stop(const struct operation *operation, struct rung rungs[RUNGS
 	/* A peer that was never asked to confirm is not a stop. */
 	if (stop >= RUNGS || (stop == RUNGS - 1 && rungs[stop].state == RUNG_UNKNOWN))
 		return;
-	bool error = operation->wc_status.known && operation->wc_status.value;
+	bool error = status_of(operation).known && status_of(operation).value;
 	rungs[stop].stop = rungs[stop].state == RUNG_NO ? "  <== stopped here"
 	                   : error                      ? "  <== stopped between here and the completion with an error"
 	                                                : "  <== stopped here or further down";
@@ -294,13 +316,14 @@ static int interest(const struct operation *operation)
 	enum { WC_FLUSH = 5 };
 	if (operation->post_errno.known && operation->post_errno.value)
 		return 5;
-	if (operation->wc_status.known && operation->wc_status.value && operation->wc_status.value != WC_FLUSH)
+	struct num status = status_of(operation);
+	if (status.known && status.value && status.value != WC_FLUSH)
 		return 6;
-	if (num_is(operation->wc_status, 0) && operation->payload_verified == FLAG_NO)
+	if (num_is(status, 0) && operation->payload_verified == FLAG_NO)
 		return 7;
-	if (!operation->wc_status.known && operation->is_signaled != FLAG_NO)
+	if (!status.known && operation->is_signaled != FLAG_NO)
 		return 4;
-	return num_is(operation->wc_status, WC_FLUSH) ? 3 : operation->wc_status.known ? PLAIN : 1;
+	return num_is(status, WC_FLUSH) ? 3 : status.known ? PLAIN : 1;
 }
 
 static const char *reason(const struct operation *operation)

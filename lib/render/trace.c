@@ -140,7 +140,7 @@ static void describe_request(json_object *event, const struct operation *operati
 		set_number(args, "qpn", operation->qpn.value);
 	if (operation->bytes.known)
 		set_number(args, "bytes", operation->bytes.value);
-	if (operation->wc_status.known) {
+	if (operation->wc_status.known || operation->wc_status_text) {
 		const struct wc_explanation *status = explain_wc(operation->wc_status.value);
 		set_text(args, "status",
 		        operation->wc_status_text || !status ? operation->wc_status_text : status->name);
