@@ -39,8 +39,8 @@ static bool tell_held_back(struct judge *judge, int64_t waited_ns)
 		char text[DURATION_TEXT_SIZE];
 		sum += delay;
 		if (delay)
-			because(judge, "netem of %s holds each packet back for %s", i ? "the peer's host" : "this host",
-			        format_duration(delay, text));
+			because(judge, "netem of %s holds each packet back for %s",
+			        host_words(judge, i ? SIDE_REMOTE : SIDE_LOCAL), format_duration(delay, text));
 	}
 	return sum && sum >= waited_ns / 2;
 }

@@ -517,6 +517,12 @@ static void check_verdict(const struct probe_document *document, uint64_t seed)
 	good = good && (undetermined || none || strings_contain(&verdict->candidates, layer));
 	good = good && !strings_contain(&verdict->candidates, "undetermined") &&
 	       !strings_contain(&verdict->candidates, "none");
+	/* Both ends on one port are one adapter; one of software has neither firmware nor PCIe. */
+	if (document->evidence.same_port_loopback == FLAG_YES)
+		good = good && !strings_contain(&verdict->candidates, "remote-device");
+	if (is_software_end(document))
+		good = good && !strings_contain(&verdict->candidates, "device") &&
+		       !strings_contain(&verdict->candidates, "platform");
 	if (verdict->confidence == CONFIDENCE_CONFIRMED)
 		good = good && (none || verdict->candidates.count == 1) && may_be_confirmed(document);
 	if (!good)
