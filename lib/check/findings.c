@@ -128,7 +128,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "acs-redirect", SEVERITY_INFO,
 	        "ACS sends requests between devices up to the root: peer-to-peer DMA is slow or fails", NULL },
 	{ "pcie-errors", SEVERITY_WARNING, "PCIe error counters of the function or of a port above it are not zero",
-	        "info where all of them were corrected" },
+	        "info where all of them were corrected, and at a port above where none was fatal" },
 	{ "pcie-link-downtrained", SEVERITY_WARNING, "a PCIe link runs slower or narrower than both of its ends can",
 	        NULL },
 	{ "pcie-below-port-rate", SEVERITY_INFO, "a PCIe link of an adapter carries less than its port",

@@ -181,8 +181,10 @@ static void check_errors(const char *address, const struct aer_facts *aer, const
 	struct finding *finding = check_add(report, "pcie-errors", subject,
 	        "PCIe errors since boot%s: %lld corrected, %lld not fatal, %lld fatal", where,
 	        (long long)aer->correctable.value, (long long)aer->nonfatal.value, (long long)aer->fatal.value);
-	if (finding && aer->nonfatal.value <= 0 && aer->fatal.value <= 0)
-		finding->severity = SEVERITY_INFO; /* the link layer repaired them */
+	/* The link layer repaired those that were corrected, and ports count requests that nobody supported while
+	 * booting. */
+	if (finding && (aer->nonfatal.value <= 0 || *where) && aer->fatal.value <= 0)
+		finding->severity = SEVERITY_INFO;
 	report_evidence(report, finding, "sysfs", "aer_dev_correctable", "%lld", (long long)aer->correctable.value);
 	report_evidence(report, finding, "sysfs", "aer_dev_nonfatal", "%lld", (long long)aer->nonfatal.value);
 	report_evidence(report, finding, "sysfs", "aer_dev_fatal", "%lld", (long long)aer->fatal.value);
