@@ -2,6 +2,7 @@
 /* The directory that a recorder writes. */
 #include "base/cleanup.h"
 #include "base/entries.h"
+#include "base/file.h"
 #include "origin/format.h"
 #include "origin/private.h"
 #include "origin/recorder.h"
@@ -41,20 +42,6 @@ int recorder_directories(struct recorder *recorder, const char *path, bool whole
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t length)
-{
-	while (length) {
-		ssize_t done = write(fd, data, length);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		data += done;
-		length -= (size_t)done;
-	}
-	return 0;
-}
-
 bool recorder_has(const struct recorder *recorder, const char *path)
 {
 	return !faccessat(recorder->directory, path, F_OK, AT_SYMLINK_NOFOLLOW);
@@ -75,7 +62,7 @@ void recorder_write(struct recorder *recorder, const char *path, const char *dat
 	if (!result && fd < 0)
 		result = -errno;
 	if (!result)
-		result = write_all(fd, data, length);
+		result = file_write_all(fd, data, length);
 	if (result)
 		recorder_fail(recorder, result, path);
 }
@@ -90,7 +77,7 @@ static void append(struct recorder *recorder, int fd, const char *file, const ch
 	int length = snprintf(line, sizeof(line), "%s%s\n", before, path);
 	if (length < 0 || (size_t)length >= sizeof(line) || strchr(path, '\n'))
 		return;
-	int result = write_all(fd, line, (size_t)length);
+	int result = file_write_all(fd, line, (size_t)length);
 	if (result)
 		recorder_fail(recorder, result, file);
 }
