@@ -21,8 +21,9 @@ static inline const char *any_text(uint64_t *state)
 	static const char *const texts[] = { "", "x", "total", "span", "connect", "ok", "ibv_reg_mr", "RTR", "ACTIVE",
 		"Ethernet", "RoCE v2", "mlx5_core", "rdma_rxe", "poll", "all", "nic", "CQ_ERR", "out_of_sequence",
 		"\x1b[1m\n", "\xe2\x80\xae",
-		"\xc2\x9b"
-		"1m" };
+		/* a C1 control character before a digit that would belong to it */
+		("\xc2\x9b"
+		 "1m") };
 	return texts[any_below(state, sizeof(texts) / sizeof(texts[0]))];
 }
 
