@@ -33,6 +33,12 @@ static inline enum flag flag(bool value)
 	return value ? FLAG_YES : FLAG_NO;
 }
 
+/* Two that are NULL are the same. */
+static inline bool text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
 /* What a noun that was counted ends with: "1 packet", "2 packets". */
 static inline const char *plural(int64_t count)
 {

@@ -152,22 +152,21 @@ void check_gid_devices(
         struct host *host, const struct gid_document *document, const struct gid_environment *environment)
 {
 	static const char *const consumers[] = { "nccl", "ucx" };
-	const char *said = "", *variable, *names = names_of(host, host->arena);
+	const char *lists[ARRAY_SIZE(consumers)], *variables[ARRAY_SIZE(consumers)], *said = "";
 	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
-		const char *list = fruitless_list(host, document, environment, consumers[i], &variable);
-		if (list && said)
+		lists[i] = fruitless_list(host, document, environment, consumers[i], &variables[i]);
+		if (lists[i] && said)
 			said = arena_printf(host->arena, "%s%s%s=%.80s leaves none to %s", said, *said ? ", " : "",
-			        variable, list, consumers[i]);
+			        variables[i], lists[i], consumers[i]);
 	}
-	if (!said || !*said || !names)
+	const char *names = said && *said ? names_of(host, host->arena) : NULL;
+	if (!names)
 		return;
 	struct finding *finding = check_add(&host->report, "device-setting", "host",
 	        "of the devices here (%s) %s: without RDMA it is slow, or does not start", names, said);
-	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
-		const char *list = fruitless_list(host, document, environment, consumers[i], &variable);
-		if (list)
-			report_evidence(&host->report, finding, "settings", variable, "%.80s", list);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++)
+		if (lists[i])
+			report_evidence(&host->report, finding, "settings", variables[i], "%.80s", lists[i]);
 	report_advice(finding, "Name devices of this host: udev gives others than the driver's where it renames them "
 	                       "(rdma_rename), and hosts differ.");
 }

@@ -175,7 +175,7 @@ static void check_acs(const struct rdma_device *device, const struct pci_functio
 static void check_errors(const char *address, const struct aer_facts *aer, const char *where, struct report *report)
 {
 	char subject[80];
-	if (!aer || (aer->correctable.value <= 0 && aer->nonfatal.value <= 0 && aer->fatal.value <= 0))
+	if (!aer_has_errors(aer))
 		return;
 	snprintf(subject, sizeof(subject), "pci:%s", address);
 	struct finding *finding = check_add(report, "pcie-errors", subject,

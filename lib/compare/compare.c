@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "compare/flatten.h"
 
 #include <errno.h>
@@ -40,11 +41,6 @@ RECORD(comparison_record, comparison, comparison_fields);
 
 /* ---- differences ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 static int by_frequency(const void *a, const void *b)
 {
 	const struct compared_value *one = *(struct compared_value *const *)a,
@@ -58,7 +54,7 @@ static int group_value(struct difference *difference, struct arena *arena, const
 {
 	struct compared_value *group = NULL;
 	list_each(value, &difference->values)
-		if (same_text(value->value, text))
+		if (text_same(value->value, text))
 			group = value;
 	if (!group) {
 		group = list_add(arena, &difference->values);
@@ -73,7 +69,7 @@ static int group_value(struct difference *difference, struct arena *arena, const
 static bool are_lists(const struct difference *difference)
 {
 	list_each(value, &difference->values)
-		if (!same_text(value->value, "[]") && !same_text(value->value, filled_list))
+		if (!text_same(value->value, "[]") && !text_same(value->value, filled_list))
 			return false;
 	return true;
 }
@@ -108,7 +104,7 @@ static const char *common_member(json_object *objects, json_object *members, siz
 {
 	const char *common = NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (!same_text(value_at(objects, i), filled_object))
+		if (!text_same(value_at(objects, i), filled_object))
 			continue;
 		const char *value = value_at(members, i);
 		if (!value || !strcmp(value, "null") || (common && strcmp(common, value) != 0))
@@ -168,7 +164,7 @@ static int add_difference(
 		difference.odd_one_out = last->documents.items[0];
 	difference.path = arena_strdup(arena, path);
 	list_each(value, &difference.values)
-		if (same_text(value->value, filled_object))
+		if (text_same(value->value, filled_object))
 			value->traits = find_traits(table, path, values, comparison->documents.count, arena);
 	struct difference *added = list_add(arena, &comparison->differences);
 	if (!added)
@@ -183,7 +179,7 @@ static void find_odd_one(struct comparison *comparison)
 	list_each(document, &comparison->documents) {
 		document->odd = num(0);
 		list_each(difference, &comparison->differences)
-			document->odd.value += same_text(difference->odd_one_out, document->name);
+			document->odd.value += text_same(difference->odd_one_out, document->name);
 		if (document->odd.value == most)
 			comparison->odd_one_out = NULL;
 		if (document->odd.value > most) {
@@ -221,7 +217,7 @@ static bool hostnames_differ(const struct comparison *comparison)
 		if (!document->hostname)
 			return false;
 		list_each(other, &comparison->documents)
-			if (other != document && same_text(other->hostname, document->hostname))
+			if (other != document && text_same(other->hostname, document->hostname))
 				return false;
 	}
 	return true;

@@ -2,6 +2,7 @@
 #include "gid/diff.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "model/host.h"
 
 #include <errno.h>
@@ -16,19 +17,14 @@ struct diff {
 	uint8_t *before_matched, *now_matched;
 };
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 static bool same_port(const struct gid_entry *a, const struct gid_entry *b)
 {
-	return same_text(a->device, b->device) && a->port.value == b->port.value;
+	return text_same(a->device, b->device) && a->port.value == b->port.value;
 }
 
 static bool same_entry(const struct gid_entry *a, const struct gid_entry *b)
 {
-	return same_port(a, b) && a->type == b->type && same_text(a->gid, b->gid);
+	return same_port(a, b) && a->type == b->type && text_same(a->gid, b->gid);
 }
 
 /* ---- pairs ---- */
@@ -41,7 +37,7 @@ static bool pairs(const struct gid_entry *a, const struct gid_entry *b, enum str
 		return false;
 	if (strictness == SAME_INDEX)
 		return a->index.value == b->index.value;
-	return strictness == SAME_GID || same_text(a->netdev, b->netdev);
+	return strictness == SAME_GID || text_same(a->netdev, b->netdev);
 }
 
 /* The entry that is at an index of a port now; NULL: it is empty. */
@@ -53,19 +49,11 @@ static const struct gid_entry *entry_now(const struct diff *diff, const struct g
 	return NULL;
 }
 
-static const struct gid_table *table_of(const struct gid_document *document, const char *device, struct num port)
-{
-	list_each(table, &document->tables)
-		if (same_text(table->device, device) && table->port.value == port.value)
-			return table;
-	return NULL;
-}
-
 /* The device is not there, or has another name now: then its GID tells which. */
 static const char *effect_of_gone_port(const struct diff *diff, const struct gid_entry *before)
 {
 	list_each(entry, &diff->now->entries)
-		if (entry->empty != FLAG_YES && entry->type == before->type && same_text(entry->gid, before->gid))
+		if (entry->empty != FLAG_YES && entry->type == before->type && text_same(entry->gid, before->gid))
 			return arena_printf(diff->arena,
 			        "there is no %s/%" PRId64 " any more; its GID is at index %" PRId64 " of %s/%" PRId64
 			        " now",
@@ -76,7 +64,7 @@ static const char *effect_of_gone_port(const struct diff *diff, const struct gid
 
 static const char *effect_on(const struct diff *diff, const struct gid_entry *before, const struct gid_entry *moved)
 {
-	if (!moved && !table_of(diff->now, before->device, before->port))
+	if (!moved && !gid_table_of(diff->now, before->device, before->port))
 		return effect_of_gone_port(diff, before);
 	const struct gid_entry *there = entry_now(diff, before);
 	const char *what = !there ? "is now empty" : "now holds another GID";
@@ -130,7 +118,8 @@ static bool is_wanted(const struct strings *only, const char *device)
 /* A table that could not be read may hold anything: nothing is gone from it, and nothing new in it. */
 static bool is_known(const struct diff *diff, const char *device, struct num port)
 {
-	const struct gid_table *before = table_of(diff->before, device, port), *now = table_of(diff->now, device, port);
+	const struct gid_table *before = gid_table_of(diff->before, device, port),
+	                       *now = gid_table_of(diff->now, device, port);
 	if (before && !before->used.known)
 		return false;
 	return now ? now->used.known : !device || !strings_contain(&diff->now->devices, device);
@@ -197,7 +186,7 @@ static int add_unmatched(struct diff *diff)
 static int add_resized(struct diff *diff, const struct strings *only, int64_t only_port)
 {
 	list_each(table, &diff->now->tables) {
-		const struct gid_table *before = table_of(diff->before, table->device, table->port);
+		const struct gid_table *before = gid_table_of(diff->before, table->device, table->port);
 		bool compared =
 		        before && is_wanted(only, table->device) && (!only_port || table->port.value == only_port);
 		if (!compared || !table->size.known || !before->size.known || table->size.value == before->size.value)

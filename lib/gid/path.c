@@ -206,14 +206,6 @@ static const struct netdev *other_holder_of_source(const struct search *search)
 	return NULL;
 }
 
-static const struct gid_table *table_of_entry(const struct search *search, const struct gid_entry *entry)
-{
-	list_each(table, &search->document->tables)
-		if (num_is(table->port, entry->port.value) && !strcmp(table->device, entry->device))
-			return table;
-	return NULL;
-}
-
 /* What keeps programs from the port itself, whatever the netdev is like. */
 static const char *port_note(struct search *search, const struct gid_table *table)
 {
@@ -369,7 +361,7 @@ static void answer_entry(struct search *search, const struct gid_entry *entry)
 	answer->device = entry->device;
 	answer->port = entry->port;
 	answer->index = entry->index;
-	const struct gid_table *table = table_of_entry(search, entry);
+	const struct gid_table *table = gid_table_of(search->document, entry->device, entry->port);
 	const char *vlan =
 	        entry->vlan.known ? arena_printf(search->host->arena, " (VLAN %" PRId64 ")", entry->vlan.value) : "";
 	answer->reason =

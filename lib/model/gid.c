@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/gid.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -122,3 +124,11 @@ static const struct field gid_settings_fields[] = {
 	FIELD(TEXTS, struct gid_settings, nccl_conf, "lines of NCCL's files, the first that sets something counts"),
 };
 RECORD(gid_settings_record, gid_settings, gid_settings_fields);
+
+struct gid_table *gid_table_of(const struct gid_document *document, const char *device, struct num port)
+{
+	list_each(table, &document->tables)
+		if (text_same(table->device, device) && table->port.value == port.value)
+			return table;
+	return NULL;
+}

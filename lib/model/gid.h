@@ -133,6 +133,9 @@ struct gid_settings {
 	struct strings nccl_conf; /* lines of NCCL's files, the first that sets something counts */
 };
 
+/* The table of that port; NULL: the document has none. */
+struct gid_table *gid_table_of(const struct gid_document *document, const char *device, struct num port);
+
 enum { GID_SUBJECT_SIZE = 96 };
 
 /* "DEV/PORT/gid/INDEX", as findings and not_collected name an entry. */

@@ -443,6 +443,11 @@ struct netdev *port_netdev(const struct port *port)
 	return NULL;
 }
 
+bool aer_has_errors(const struct aer_facts *aer)
+{
+	return aer && (aer->correctable.value > 0 || aer->nonfatal.value > 0 || aer->fatal.value > 0);
+}
+
 bool port_is_active(const struct port *port)
 {
 	return port->state && !strcmp(port->state, "ACTIVE");

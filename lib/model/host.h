@@ -425,6 +425,8 @@ const char *port_label(const char *device, struct num number, char out[static PO
 struct numa_node *host_node(const struct host *host, int64_t id);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */
 struct netdev *port_netdev(const struct port *port);
+/* Has it counted any? False where it is NULL, too. */
+bool aer_has_errors(const struct aer_facts *aer);
 bool port_is_active(const struct port *port); /* false where the state is not known, too */
 /* One lane of InfiniBand. */
 bool port_is_narrow(const struct port *port);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/placement.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +16,14 @@ uint32_t placement_runs(uint32_t comparisons)
 	return comparisons <= FEW_COMPARISONS ? FEW : PLACEMENT_RUNS_LIMIT;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool same_kind(const struct placement *a, const struct placement *b)
 {
-	return same_text(a->metric, b->metric) && a->bytes.value == b->bytes.value;
+	return text_same(a->metric, b->metric) && a->bytes.value == b->bytes.value;
 }
 
 static bool same_place(const struct placement *a, const struct placement *b)
 {
-	return same_kind(a, b) && a->node.value == b->node.value && same_text(a->registration, b->registration);
+	return same_kind(a, b) && a->node.value == b->node.value && text_same(a->registration, b->registration);
 }
 
 int placement_add(struct arena *arena, struct evidence *evidence, const struct placement *place, struct num value)

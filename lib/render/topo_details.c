@@ -117,12 +117,6 @@ static void put_aer(struct lines *lines, const struct aer_facts *aer)
 	put(lines, "PCIe errors", "%s", text);
 }
 
-/* Most bridges count nothing, and then nothing is said. */
-static bool has_errors(const struct aer_facts *aer)
-{
-	return aer && (aer->correctable.value > 0 || aer->nonfatal.value > 0 || aer->fatal.value > 0);
-}
-
 /* From the root on; the link to the hop above stands at the lower of its two ends. */
 static void put_path(struct lines *lines, const struct pci_function *function)
 {
@@ -133,7 +127,7 @@ static void put_path(struct lines *lines, const struct pci_function *function)
 		char errors[AER_TEXT_SIZE] = "";
 		if (has_link)
 			place_link(hop, above, link);
-		if (has_errors(hop->aer))
+		if (aer_has_errors(hop->aer)) /* most bridges count nothing, and then nothing is said */
 			aer_text(hop->aer, errors);
 		put(lines, above ? "" : "PCI path", "%s %s%s%s%s%s%s%s", hop->address,
 		        pci_kind_names[hop->kind] ? pci_kind_names[hop->kind] : "of unknown kind",

@@ -205,12 +205,6 @@ static bool has_requests(const struct evidence *evidence)
 	       (evidence->operations_posted.known && evidence->operations_posted.value > 0);
 }
 
-/* What it was doing when it died has no end either, and did not hang. */
-static bool is_dead(const struct evidence *evidence)
-{
-	return evidence->died_of_signal.known || evidence->left_with_status.known;
-}
-
 /* Waiting for the peer has no end recorded: nothing came on the control connection until the run ended. */
 static void complete_control(struct completed *to)
 {
@@ -218,7 +212,7 @@ static void complete_control(struct completed *to)
 	const struct control_step *last =
 	        evidence->control.count ? evidence->control.items[evidence->control.count - 1] : NULL;
 	if (!last || !last->step || last->error.known || last->duration_ns.known || has_requests(evidence) ||
-	        evidence->interrupted == FLAG_YES || is_dead(evidence))
+	        evidence->interrupted == FLAG_YES || has_died(evidence))
 		return;
 	to->unended = *last;
 	to->unended.error = num(ETIMEDOUT);
@@ -316,7 +310,7 @@ void complete(struct completed *to, const struct probe_request *request, const s
 		remote->alive = FLAG_YES;
 	const char *unended = unended_call(&to->evidence);
 	if (!evidence->stuck && unended && !has_requests(evidence) && evidence->interrupted != FLAG_YES &&
-	        !is_dead(evidence)) {
+	        !has_died(evidence)) {
 		to->stuck.step = unended;
 		to->evidence.stuck = &to->stuck;
 	}

@@ -8,9 +8,14 @@
 #include <limits.h>
 #include <string.h>
 
+bool has_died(const struct evidence *evidence)
+{
+	return evidence->died_of_signal.known || evidence->left_with_status.known;
+}
+
 bool ended_early(const struct evidence *evidence)
 {
-	return evidence->stuck || evidence->died_of_signal.known || evidence->left_with_status.known;
+	return evidence->stuck || has_died(evidence);
 }
 
 bool reached(const struct judge *judge, int side, const char *state)
@@ -83,9 +88,13 @@ const char *host_words(const struct judge *judge, int side)
 {
 	if (side != SIDE_REMOTE)
 		return "this host";
-	bool one = judge->request->mode == MODE_LOOPBACK || judge->evidence->same_port_loopback == FLAG_YES ||
-	           is_one_host(judge);
-	return one ? "this host at the peer's end" : "the peer's host";
+	return has_both_ends(judge) ? "this host at the peer's end" : "the peer's host";
+}
+
+bool has_both_ends(const struct judge *judge)
+{
+	return judge->request->mode == MODE_LOOPBACK || judge->evidence->same_port_loopback == FLAG_YES ||
+	       is_one_host(judge);
 }
 
 bool is_one_host(const struct judge *judge)

@@ -114,12 +114,15 @@ bool is_port_down(
         const struct endpoint_facts *end); /* when the evidence was gathered, or at the start if only that is known */
 /* The call of the local side that has a begin and no end, and nothing after it; NULL: there is none. */
 const char *unended_call(const struct evidence *evidence);
+/* The traced process died or left: what it was doing then has no end either, and did not hang. */
+bool has_died(const struct evidence *evidence);
 bool ended_early(const struct evidence *evidence);                    /* died, left or given up: it wrote no more */
 bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */
 bool tried(const struct judge *judge, int side, const char *state);   /* … or recorded at all, however it ended */
 bool peer_closed(const struct judge *judge);      /* the control connection was closed by the other end */
 bool control_is_local(const struct judge *judge); /* the control connection does not leave the host */
 bool is_one_host(const struct judge *judge);
+bool has_both_ends(const struct judge *judge); /* this host: loopback on one port, or is_one_host() */
 /* "this host", or the peer's; of one host that has both ends, which of them. */
 const char *host_words(const struct judge *judge, int side);
 bool ip_is_silent(const struct judge *judge); /* neither TCP nor ping between the addresses was answered */

@@ -34,8 +34,7 @@ static void advise_filter(struct judge *judge, const struct endpoint_facts *end,
 static bool has_told_filter(const struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
-	bool loopback = judge->request->mode == MODE_LOOPBACK || judge->evidence->same_port_loopback == FLAG_YES;
-	if (!is_software(local) || (!loopback && !is_one_host(judge)))
+	if (!is_software(local) || !has_both_ends(judge))
 		return false;
 	return local->filter && remote->filter ? !strcmp(local->filter, remote->filter) : !remote->filter;
 }
