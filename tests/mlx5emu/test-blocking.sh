@@ -89,13 +89,17 @@ settle
 # A signal ends the wait at once, unless whoever started the program had it ignored.
 # shellcheck disable=SC2317
 signalled() {
-	local out=$scratch/signalled.$1.$2 pid waiter
+	local out=$scratch/signalled.$1.$2 pid="" waiter
 	# shellcheck disable=SC2016
-	RDMADIAG_CALL_TIMEOUT_MS=3000 timeout -k 5 $limit "$run" --fault 'block-sysfs:*/mlx5_0/*' sh -c \
+	RDMADIAG_CALL_TIMEOUT_MS=6000 timeout -k 5 $limit "$run" --fault 'block-sysfs:*/mlx5_0/*' sh -c \
 		'[ "$1" = ignored ] && trap "" "$2"; echo $$ >"$3"; exec "$4" topo' sh "$2" "$1" "$out.pid" "$RDMADIAG" >"$out" 2>&1 &
 	waiter=$!
-	# the worker sleeps in the file that blocks
-	until pid=$(cat "$out.pid" 2>/dev/null) && [ -n "$pid" ] && pgrep -P "$pid" >/dev/null; do sleep 0.05; done
+	# the worker sleeps in the file that blocks; without one the run is over sooner or later
+	until [ -n "$pid" ] && pgrep -P "$pid" >/dev/null; do
+		kill -0 $waiter || { echo "ended before a worker was seen"; cat "$out"; return 1; }
+		sleep 0.05
+		pid=$(cat "$out.pid" 2>/dev/null)
+	done
 	kill -s "$1" "$pid"
 	wait $waiter
 	[ $? -eq "$3" ] || { cat "$out"; return 1; }
