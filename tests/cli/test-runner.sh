@@ -48,6 +48,8 @@ counts "1 passed, 1 failed, 0 skipped" 1 "no plan" unplanned.sh
 counts "0 passed, 1 failed, 0 skipped" 1 "no output" empty.sh
 counts "0 passed, 1 failed, 0 skipped" 1 "an empty plan without a reason" none.sh
 counts "1 passed, 1 failed, 0 skipped" 1 "past the deadline" slow.sh
+like "$output" "ran past its deadline, after test 1" "the test it came to is told"
+like "$output" "still running: sleep 100" "and what it hangs in"
 counts "1 passed, 1 failed, 0 skipped" 1 "given up" gave_up.sh
 counts "3 passed, 0 failed, 0 skipped" 0 "several plans in one stream" groups.sh
 counts "0 passed, 1 failed, 0 skipped" 1 "a file that is not there" absent.sh
