@@ -171,23 +171,29 @@ static void check_acs(const struct rdma_device *device, const struct pci_functio
 	}
 }
 
+static void add_total(struct report *report, struct finding *finding, const char *file, struct num total)
+{
+	if (total.known)
+		report_evidence(report, finding, "sysfs", file, "%lld", (long long)total.value);
+}
+
 /* `where` tells of a bridge what it leads to; "" for the device's function itself. */
 static void check_errors(const char *address, const struct aer_facts *aer, const char *where, struct report *report)
 {
-	char subject[80];
+	char subject[80], errors[AER_TEXT_SIZE];
 	if (!aer_has_errors(aer))
 		return;
 	snprintf(subject, sizeof(subject), "pci:%s", address);
-	struct finding *finding = check_add(report, "pcie-errors", subject,
-	        "PCIe errors since boot%s: %lld corrected, %lld not fatal, %lld fatal", where,
-	        (long long)aer->correctable.value, (long long)aer->nonfatal.value, (long long)aer->fatal.value);
+	aer_text(aer, errors);
+	struct finding *finding =
+	        check_add(report, "pcie-errors", subject, "PCIe errors since boot%s: %s", where, errors);
 	/* The link layer repaired those that were corrected, and ports count requests that nobody supported while
 	 * booting. */
 	if (finding && (aer->nonfatal.value <= 0 || *where) && aer->fatal.value <= 0)
 		finding->severity = SEVERITY_INFO;
-	report_evidence(report, finding, "sysfs", "aer_dev_correctable", "%lld", (long long)aer->correctable.value);
-	report_evidence(report, finding, "sysfs", "aer_dev_nonfatal", "%lld", (long long)aer->nonfatal.value);
-	report_evidence(report, finding, "sysfs", "aer_dev_fatal", "%lld", (long long)aer->fatal.value);
+	add_total(report, finding, "aer_dev_correctable", aer->correctable);
+	add_total(report, finding, "aer_dev_nonfatal", aer->nonfatal);
+	add_total(report, finding, "aer_dev_fatal", aer->fatal);
 }
 
 /* Either end of a link counts what it receives: what the adapter sent damaged stands at the port above it. */

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 const char *const netns_mode_names[NETNS_MODE_COUNT] = { [NETNS_SHARED] = "shared", [NETNS_EXCLUSIVE] = "exclusive" };
@@ -91,10 +92,24 @@ static const struct field process_fields[] = {
 };
 RECORD(process_record, process_facts, process_fields);
 
+const char *const aer_severity_names[AER_SEVERITY_COUNT] = {
+	[AER_CORRECTABLE] = "correctable",
+	[AER_NONFATAL] = "nonfatal",
+	[AER_FATAL] = "fatal",
+};
+
+static const struct field aer_kind_fields[] = {
+	FIELD_OF_NAMES(struct aer_kind, severity, aer_severity_names, "which of the three files it is from"),
+	FIELD(TEXT, struct aer_kind, name, "what the kernel calls it"),
+	FIELD(NUMBER, struct aer_kind, count, "how many"),
+};
+static RECORD(aer_kind_record, aer_kind, aer_kind_fields);
+
 static const struct field aer_fields[] = {
 	FIELD(NUMBER, struct aer_facts, correctable, "corrected errors, total"),
 	FIELD(NUMBER, struct aer_facts, nonfatal, "uncorrected errors that are not fatal, total"),
 	FIELD(NUMBER, struct aer_facts, fatal, "fatal errors, total"),
+	FIELD_OF(RECORDS, struct aer_facts, kinds, aer_kind_record, "kinds of errors that are not zero"),
 };
 static RECORD(aer_record, aer_facts, aer_fields);
 
@@ -446,6 +461,33 @@ struct netdev *port_netdev(const struct port *port)
 bool aer_has_errors(const struct aer_facts *aer)
 {
 	return aer && (aer->correctable.value > 0 || aer->nonfatal.value > 0 || aer->fatal.value > 0);
+}
+
+static void append_total(char text[static AER_TEXT_SIZE], struct num total, const char *what)
+{
+	char number[NUMBER_TEXT_SIZE];
+	text_append(text, AER_TEXT_SIZE, "%s %s", total.known ? text_number((uint64_t)total.value, number) : "?", what);
+}
+
+void aer_text(const struct aer_facts *aer, char text[static AER_TEXT_SIZE])
+{
+	const char *before = " (";
+	*text = '\0';
+	append_total(text, aer->correctable, "correctable, ");
+	append_total(text, aer->nonfatal, "non-fatal, ");
+	append_total(text, aer->fatal, "fatal");
+	list_each(kind, &aer->kinds) {
+		/* the last one of those that fit has room for what closes the list */
+		if (strlen(text) + strlen(kind->name) + NUMBER_TEXT_SIZE + sizeof(", …)") > AER_TEXT_SIZE) {
+			text_append(text, AER_TEXT_SIZE, "%s…", before);
+			before = ", ";
+			break;
+		}
+		text_append(text, AER_TEXT_SIZE, "%s%s %" PRId64, before, kind->name, kind->count.value);
+		before = ", ";
+	}
+	if (*before == ',')
+		text_append(text, AER_TEXT_SIZE, ")");
 }
 
 bool port_is_active(const struct port *port)

@@ -79,9 +79,24 @@ enum pci_kind {
 	PCI_KIND_COUNT
 };
 
+enum aer_severity {
+	AER_CORRECTABLE,
+	AER_NONFATAL,
+	AER_FATAL,
+	AER_SEVERITY_COUNT
+};
+
+/* A line of aer_dev_* that is not zero. */
+struct aer_kind {
+	int severity;     /* enum aer_severity */
+	const char *name; /* as the kernel writes it: "BadTLP", "CmpltTO" … */
+	struct num count;
+};
+
 /* Totals of aer_dev_correctable, aer_dev_nonfatal and aer_dev_fatal. */
 struct aer_facts {
 	struct num correctable, nonfatal, fatal;
+	LIST(struct aer_kind) kinds;
 };
 
 struct pci_hop {
@@ -427,6 +442,9 @@ struct numa_node *host_node(const struct host *host, int64_t id);
 struct netdev *port_netdev(const struct port *port);
 /* Has it counted any? False where it is NULL, too. */
 bool aer_has_errors(const struct aer_facts *aer);
+/* "3 correctable, 0 non-fatal, ? fatal (RxErr 2, BadTLP 1)"; what does not fit is left out. */
+enum { AER_TEXT_SIZE = 256 };
+void aer_text(const struct aer_facts *aer, char text[static AER_TEXT_SIZE]);
 bool port_is_active(const struct port *port); /* false where the state is not known, too */
 /* One lane of InfiniBand. */
 bool port_is_narrow(const struct port *port);

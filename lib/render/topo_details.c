@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_WIDTH = 14, AER_TEXT_SIZE = 3 * NUMBER_TEXT_SIZE + 32 };
+enum { KEY_WIDTH = 14 };
 
 struct lines {
 	FILE *stream;
@@ -89,23 +89,6 @@ static void put_iommu(struct lines *lines, const struct iommu_facts *iommu)
 	if (iommu && iommu->group.known)
 		put(lines, "IOMMU", "group %" PRId64 "%s%s%s", iommu->group.value, iommu->type ? " (" : "",
 		        iommu->type ? iommu->type : "", iommu->type ? ")" : "");
-}
-
-static void put_total(char out[static NUMBER_TEXT_SIZE], struct num total)
-{
-	if (total.known)
-		snprintf(out, NUMBER_TEXT_SIZE, "%" PRId64, total.value);
-	else
-		snprintf(out, NUMBER_TEXT_SIZE, "?");
-}
-
-static void aer_text(const struct aer_facts *aer, char text[static AER_TEXT_SIZE])
-{
-	char correctable[NUMBER_TEXT_SIZE], nonfatal[NUMBER_TEXT_SIZE], fatal[NUMBER_TEXT_SIZE];
-	put_total(correctable, aer->correctable);
-	put_total(nonfatal, aer->nonfatal);
-	put_total(fatal, aer->fatal);
-	snprintf(text, AER_TEXT_SIZE, "%s correctable, %s non-fatal, %s fatal", correctable, nonfatal, fatal);
 }
 
 static void put_aer(struct lines *lines, const struct aer_facts *aer)

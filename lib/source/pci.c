@@ -108,24 +108,28 @@ static void read_hop(
 		        "the extended configuration space is readable with CAP_SYS_ADMIN only");
 }
 
-static struct num read_aer_file(struct origin *origin, const char *path, const char *name)
-{
-	char file[SYSFS_PATH_SIZE], text[2048];
-	snprintf(file, sizeof(file), "%s/%s", path, name);
-	ssize_t length = origin_read(origin, file, text, sizeof(text));
-	return length < 0 ? (struct num){ 0 } : pci_aer_total(text);
-}
-
 /* Of the function or bridge in the directory `path`. NULL: it has none. */
 static struct aer_facts *read_aer(struct origin *origin, struct arena *arena, const char *path)
 {
-	struct num correctable = read_aer_file(origin, path, "aer_dev_correctable");
-	struct aer_facts *aer = correctable.known ? arena_new_object(arena, struct aer_facts) : NULL;
-	if (!aer)
-		return NULL;
-	aer->correctable = correctable;
-	aer->nonfatal = read_aer_file(origin, path, "aer_dev_nonfatal");
-	aer->fatal = read_aer_file(origin, path, "aer_dev_fatal");
+	static const char *const files[AER_SEVERITY_COUNT] = { "aer_dev_correctable", "aer_dev_nonfatal",
+		"aer_dev_fatal" };
+	struct aer_facts *aer = NULL;
+	struct num totals[AER_SEVERITY_COUNT] = { 0 };
+	for (int i = 0; i < AER_SEVERITY_COUNT; i++) {
+		char file[SYSFS_PATH_SIZE], text[2048];
+		snprintf(file, sizeof(file), "%s/%s", path, files[i]);
+		ssize_t length = origin_read(origin, file, text, sizeof(text));
+		/* the first one tells whether there are any */
+		if (length >= 0 && !aer && !(aer = arena_new_object(arena, struct aer_facts)))
+			return NULL;
+		if (length >= 0)
+			totals[i] = pci_parse_aer(text, (enum aer_severity)i, arena, aer);
+		if (!totals[AER_CORRECTABLE].known)
+			return NULL;
+	}
+	aer->correctable = totals[AER_CORRECTABLE];
+	aer->nonfatal = totals[AER_NONFATAL];
+	aer->fatal = totals[AER_FATAL];
 	return aer;
 }
 

@@ -31,7 +31,7 @@ void pci_parse_config(
 struct num pci_speed_mtps(const char *text);
 /* Fills ids, class and driver from the text of `uevent`. */
 void pci_parse_uevent(const char *text, struct arena *arena, struct pci_function *function);
-/* The total in the text of aer_dev_*. */
-struct num pci_aer_total(const char *text);
+/* The total in the text of aer_dev_*; its other lines that are not zero are added to aer->kinds. */
+struct num pci_parse_aer(const char *text, enum aer_severity severity, struct arena *arena, struct aer_facts *aer);
 
 #endif

@@ -198,11 +198,31 @@ void pci_parse_uevent(const char *text, struct arena *arena, struct pci_function
 	}
 }
 
-struct num pci_aer_total(const char *text)
+/* A count; scanf(3) and strtoull(3) take a sign. Unknown: none, or one beyond what the model holds. */
+static struct num aer_count(const char *digits)
 {
-	const char *line = strstr(text, "TOTAL_ERR_");
 	unsigned long long value;
-	/* scanf(3) takes a sign. */
-	bool fits = line && sscanf(line, "%*s %llu", &value) == 1 && value <= INT64_MAX;
+	bool fits = isdigit((unsigned char)*digits) && sscanf(digits, "%llu", &value) == 1 && value <= INT64_MAX;
 	return fits ? num((int64_t)value) : (struct num){ 0 };
+}
+
+struct num pci_parse_aer(const char *text, enum aer_severity severity, struct arena *arena, struct aer_facts *aer)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n"), name = length;
+		while (name && text[name - 1] != ' ')
+			name--;
+		struct num count = aer_count(name ? text + name : "");
+		/* Linux 4.19 fills the names up with blanks, and has some in them */
+		while (name && text[name - 1] == ' ')
+			name--;
+		if (strncmp(text, "TOTAL_ERR_", sizeof("TOTAL_ERR_") - 1) == 0)
+			return count;
+		const char *copy = name && count.value > 0 ? arena_strndup(arena, text, name) : NULL;
+		struct aer_kind *kind = copy ? list_add(arena, &aer->kinds) : NULL;
+		if (kind)
+			*kind = (struct aer_kind){ .severity = severity, .name = copy, .count = count };
+		text += length + (text[length] == '\n');
+	}
+	return (struct num){ 0 };
 }

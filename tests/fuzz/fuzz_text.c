@@ -28,8 +28,7 @@ static void values(const char *text)
 	size_t length = pci_address_in_path(text, 1, &address);
 	if (length && (address < text || address + length > text + strlen(text)))
 		abort();
-	struct num numbers[] = { numa_memory_bytes(text), pci_speed_mtps(text), rdma_rate_mbps(text),
-		pci_aer_total(text) };
+	struct num numbers[] = { numa_memory_bytes(text), pci_speed_mtps(text), rdma_rate_mbps(text) };
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (numbers[i].known && numbers[i].value < 0)
 			abort();
@@ -42,6 +41,8 @@ static void files(const char *text)
 	struct irq_lines lines = { 0 };
 	struct strings settings = { 0 };
 	struct gid_path path = { 0 };
+	struct aer_facts aer = { .correctable = { 0 } };
+	char errors[AER_TEXT_SIZE];
 	if (!host)
 		return;
 	struct netdev *bond = list_add(host->arena, &host->netdevs);
@@ -49,6 +50,8 @@ static void files(const char *text)
 	bond->name = "bond0";
 	net_bonding_parse(text, strlen(text), host, bond);
 	pci_parse_uevent(text, host->arena, &function);
+	pci_parse_aer(text, AER_FATAL, host->arena, &aer);
+	aer_text(&aer, errors);
 	cuda_pci_address(host->arena, text);
 	kernel_log_is_related(host, text);
 	nccl_conf_parse(host->arena, text, &settings);
