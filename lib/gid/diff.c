@@ -22,9 +22,15 @@ static bool same_port(const struct gid_entry *a, const struct gid_entry *b)
 	return text_same(a->device, b->device) && a->port.value == b->port.value;
 }
 
+/* A VLAN that is not known may be the same one, and null says that as well as that there is none. */
+static bool other_vlan(const struct gid_entry *a, const struct gid_entry *b)
+{
+	return a->vlan.known && b->vlan.known && a->vlan.value != b->vlan.value;
+}
+
 static bool same_entry(const struct gid_entry *a, const struct gid_entry *b)
 {
-	return same_port(a, b) && a->type == b->type && text_same(a->gid, b->gid);
+	return same_port(a, b) && a->type == b->type && text_same(a->gid, b->gid) && !other_vlan(a, b);
 }
 
 /* ---- pairs ---- */
@@ -67,6 +73,9 @@ static const char *effect_on(const struct diff *diff, const struct gid_entry *be
 	if (!moved && !gid_table_of(diff->now, before->device, before->port))
 		return effect_of_gone_port(diff, before);
 	const struct gid_entry *there = entry_now(diff, before);
+	if (there && other_vlan(there, before) && text_same(there->gid, before->gid))
+		return arena_printf(diff->arena, "index %" PRId64 " sends with VLAN %" PRId64 " now, not %" PRId64,
+		        before->index.value, there->vlan.value, before->vlan.value);
 	const char *what = !there ? "is now empty" : "now holds another GID";
 	if (moved)
 		return arena_printf(diff->arena, "index %" PRId64 " %s; its GID moved to %" PRId64, before->index.value,

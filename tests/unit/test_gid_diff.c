@@ -57,6 +57,26 @@ static void a_device_gets_another_name(void **state)
 	fixture_free(&now);
 }
 
+/* The netdev was made anew with another VLAN: the index is as good as another one. */
+static void a_gid_gets_another_vlan(void **state)
+{
+	(void)state;
+	struct fixture before = fixture_of(TRANSPORT_ROCE, 16), now = fixture_of(TRANSPORT_ROCE, 16);
+	add_gid(&before, 3, "192.0.2.1", GID_TYPE_ROCE_V2, "data");
+	add_gid(&now, 3, "192.0.2.1", GID_TYPE_ROCE_V2, "data");
+	now.document.entries.items[0]->vlan = num(200);
+	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, NULL, 0), 0);
+	assert_int_equal(now.document.changes.count, 0); /* which one it had is not known */
+	before.document.entries.items[0]->vlan = num(100);
+	assert_int_equal(gid_diff(now.host->arena, &before.document, &now.document, NULL, 0), 0);
+	assert_int_equal(now.document.changes.count, 2);
+	assert_string_equal(now.document.changes.items[0]->kind, "gone");
+	assert_string_equal(now.document.changes.items[0]->effect, "index 3 sends with VLAN 200 now, not 100");
+	assert_string_equal(now.document.changes.items[1]->kind, "new");
+	fixture_free(&before);
+	fixture_free(&now);
+}
+
 static void a_device_is_gone(void **state)
 {
 	(void)state;
@@ -112,6 +132,7 @@ int main(void)
 		cmocka_unit_test(a_gid_moves),
 		cmocka_unit_test(a_table_gets_another_size),
 		cmocka_unit_test(a_device_gets_another_name),
+		cmocka_unit_test(a_gid_gets_another_vlan),
 		cmocka_unit_test(a_device_is_gone),
 		cmocka_unit_test(what_was_not_read_is_not_gone),
 		cmocka_unit_test(what_a_file_holds_twice_is_not_gone),
