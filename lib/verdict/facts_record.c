@@ -91,6 +91,21 @@ const char *host_words(const struct judge *judge, int side)
 	return has_both_ends(judge) ? "this host at the peer's end" : "the peer's host";
 }
 
+const char *both_hosts(const struct judge *judge)
+{
+	return has_both_ends(judge) ? "this host" : "both hosts";
+}
+
+bool is_of_other_host(const struct judge *judge, int side)
+{
+	return side == SIDE_REMOTE && !has_both_ends(judge);
+}
+
+const char *of_host(const struct judge *judge, int side)
+{
+	return is_of_other_host(judge, side) ? " of the peer's host" : "";
+}
+
 bool has_both_ends(const struct judge *judge)
 {
 	return judge->request->mode == MODE_LOOPBACK || judge->evidence->same_port_loopback == FLAG_YES ||

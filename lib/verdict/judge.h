@@ -125,6 +125,9 @@ bool is_one_host(const struct judge *judge);
 bool has_both_ends(const struct judge *judge); /* this host: loopback on one port, or is_one_host() */
 /* "this host", or the peer's; of one host that has both ends, which of them. */
 const char *host_words(const struct judge *judge, int side);
+const char *both_hosts(const struct judge *judge);        /* "both hosts", or "this host" that has both ends */
+const char *of_host(const struct judge *judge, int side); /* " of the peer's host"; "" for this one */
+bool is_of_other_host(const struct judge *judge, int side);
 bool ip_is_silent(const struct judge *judge); /* neither TCP nor ping between the addresses was answered */
 bool peer_silent(const struct judge *judge);  /* it was not closed, and nobody answered */
 /* Growth of a counter over the run; unknown where it was not recorded. */

@@ -150,7 +150,8 @@ static bool judge_not_arrived(struct judge *judge)
 	        request_words(judge, lost->opcode, lost->bytes));
 	tell_counters(judge);
 	summarize(judge, "it was sent, and has not arrived");
-	next_step(judge, "look at the iWARP connection on both hosts (ss -ti), and at packet filters for TCP");
+	next_step(
+	        judge, "look at the iWARP connection on %s (ss -ti), and at packet filters for TCP", both_hosts(judge));
 	return undetermined(judge, OUTCOME_FAILED,
 	        L(NETWORK) | L(CONFIGURATION) | L(DEVICE) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION));
 }

@@ -15,8 +15,7 @@ void advise_neighbours(struct judge *judge)
 		if (text_is(end->neighbour, "permanent"))
 			next_step(judge,
 			        "compare the permanent neighbour entry on %s%s with the MAC address of %s (ip neigh)",
-			        end->route_netdev ? end->route_netdev : "its netdev",
-			        side == SIDE_REMOTE ? " of the peer's host" : "",
+			        end->route_netdev ? end->route_netdev : "its netdev", of_host(judge, side),
 			        end->route_gateway ? "the gateway" : "the other end");
 	}
 }
@@ -99,9 +98,11 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, const struct o
 	if (peer_silent(judge)) {
 		not_observed(judge, "whether the peer's process runs: nobody answers on the control connection either");
 		summarize(judge, "no acknowledgement came, and nobody answers on the control connection either");
-		next_step(judge, "see whether the peer's host is up and its process goes on: a host that is cut off, "
-		                 "one that crashed and "
-		                 "a process that is stopped look the same from here");
+		next_step(judge, "%s",
+		        has_both_ends(judge) ? "see whether the peer's process goes on"
+		                             : "see whether the peer's host is up and its process goes on: a host that "
+		                               "is cut off, one that crashed and a process that is stopped look the "
+		                               "same from here");
 		return undetermined(judge, outcome, base | L(REMOTE_APPLICATION));
 	}
 	because(judge, "the peer's process is gone");
@@ -188,7 +189,7 @@ bool tell_lost_gid(struct judge *judge, int side)
 	        side == SIDE_REMOTE ? "the peer's" : "the local", end->gid ? end->gid : "of the queue pair");
 	next_step(judge,
 	        "see who took the address from %s%s (ip monitor address, the network manager's log), and put it back",
-	        end->netdev ? end->netdev : "the netdev", side == SIDE_REMOTE ? " of the peer's host" : "");
+	        end->netdev ? end->netdev : "the netdev", of_host(judge, side));
 	return true;
 }
 
@@ -243,7 +244,7 @@ bool judge_peer_stopped(struct judge *judge, enum outcome outcome)
 	if (!own_event(judge, SIDE_REMOTE, "DEVICE_FATAL"))
 		return false;
 	summarize(judge, "the peer's adapter stopped working or was removed");
-	next_step(judge, "read the kernel log of the peer's host for health, AER or hot-plug messages");
+	next_step(judge, "read the kernel log%s for health, AER or hot-plug messages", of_host(judge, SIDE_REMOTE));
 	return undetermined(judge, outcome, L(REMOTE_DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
 }
 

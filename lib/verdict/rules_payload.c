@@ -63,9 +63,7 @@ bool rule_corrupt(struct judge *judge)
 		next_step(judge,
 		        "repeat with buffers on the adapters' own nodes, then look at IOMMU, ACS and relaxed ordering "
 		        "on %s",
-		        judge->request->mode == MODE_LOOPBACK || judge->request->mode == MODE_TWO_DEVICES
-		                ? "this host"
-		                : "both hosts");
+		        both_hosts(judge));
 	layer_set set = L(PLATFORM) | L(DEVICE) | L(REMOTE_DEVICE);
 	/* siw asks for no checksum of its own (kernel, mpa_crc_required in siw_main.c); that of TCP is weak. */
 	if (is_iwarp(&judge->evidence->local) && is_software(&judge->evidence->local))

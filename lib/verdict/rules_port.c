@@ -28,8 +28,7 @@ static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 		const char *netdev = end->port_netdev ? end->port_netdev : end->netdev;
 		because(judge, "%s netdev %s is administratively down", whose, netdev ? netdev : "of the GID");
 		next_step(judge, "%sset the netdev up: ip link set %s up",
-		        side == SIDE_REMOTE && judge->request->mode == MODE_PEER ? "on the peer's host: " : "",
-		        netdev ? netdev : "NETDEV");
+		        is_of_other_host(judge, side) ? "on the peer's host: " : "", netdev ? netdev : "NETDEV");
 		/* Down already before anything was tried: nothing else can have been the first cause. */
 		if (end->port_state && strcmp(end->port_state, "ACTIVE") != 0 && !judge->posted)
 			return confirmed(judge, outcome, LAYER_CONFIGURATION);

@@ -352,8 +352,8 @@ static void tell_empty_gid(struct judge *judge, const struct endpoint_facts *end
 	else
 		because(judge, "%s GID is empty: nothing is at the index in use", whose);
 	summarize(judge, "%s GID is empty, so the queue pair cannot go to RTR", whose);
-	next_step(
-	        judge, "run `rdmadiag gid`%s and take an index that is in use (-g)", far ? " on the peer's host" : "");
+	next_step(judge, "run `rdmadiag gid`%s and take an index that is in use (-g)",
+	        far && !has_both_ends(judge) ? " on the peer's host" : "");
 }
 
 bool judge_failed_step(struct judge *judge, enum outcome outcome)

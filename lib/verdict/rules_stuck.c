@@ -106,7 +106,8 @@ static bool judge_waiting_step(struct judge *judge)
 	if (text_is(step, "rdma_connect")) {
 		because(judge, "the kernel makes the connection in this call, and waits for the peer in it");
 		summarize(judge, "the iWARP connection to the peer did not come about in time");
-		next_step(judge, "look at packet filters for TCP on both hosts, and whether the peer still listens");
+		next_step(judge, "look at packet filters for TCP on %s, and whether the peer still listens",
+		        both_hosts(judge));
 		return undetermined(judge, OUTCOME_NOT_RUN,
 		        L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));
 	}

@@ -21,8 +21,9 @@ void advise_unanswered(struct judge *judge)
 	bool counters = has_traffic_of_both(judge), gone = remote->alive == FLAG_NO || peer_closed(judge);
 	if (ip_is_silent(judge))
 		next_step(judge,
-		        "look at links, addresses and routes of both hosts: IP between the same addresses is not "
-		        "answered either");
+		        "look at links, addresses and routes of %s: IP between the same addresses is not answered "
+		        "either",
+		        both_hosts(judge));
 	if (!remote->qp_state && !gone)
 		next_step(judge, "look at the peer's queue pair state%s",
 		        counters ? "" : ", then compare the wire counters of both ends");

@@ -36,11 +36,25 @@ const char *all_operations(struct judge *judge, int64_t count)
 
 const char take_netem_away[] = "take netem away where it is not meant (tc qdisc show dev NETDEV)";
 
+/* Each end reads the counters of its host: of one host the same one twice, a moment apart. */
+static bool has_told_dropped(const struct judge *judge, const struct counter_change *filter)
+{
+	if (filter->side != SIDE_REMOTE || !has_both_ends(judge))
+		return false;
+	list_each(counter, &judge->evidence->counters)
+		if (counter->side == SIDE_LOCAL && text_is(counter->name, filter->name) && has_grown(counter))
+			return true;
+	return false;
+}
+
 void tell_dropped(struct judge *judge, const struct counter_change *filter)
 {
+	if (has_told_dropped(judge, filter))
+		return;
 	int64_t dropped = difference(filter->after.value, filter->before.value);
 	because(judge, "%s: %s dropped %" PRId64 " packet%s during the run",
-	        filter->side == SIDE_REMOTE ? "the peer's host" : "this host", filter->name, dropped, plural(dropped));
+	        is_of_other_host(judge, filter->side) ? "the peer's host" : "this host", filter->name, dropped,
+	        plural(dropped));
 }
 
 void tell_starvation(struct judge *judge, enum starvation starvation)
@@ -358,8 +372,7 @@ static void tell_buffer(struct judge *judge)
 static void tell_separation(struct judge *judge)
 {
 	static const char *const observations[LAYER_COUNT] = {
-		[LAYER_CONFIGURATION] =
-		        "limits, permissions, GIDs, MTUs, filters and partitions of both hosts (rdmadiag check)",
+		[LAYER_CONFIGURATION] = "limits, permissions, GIDs, MTUs, filters and partitions",
 		[LAYER_APPLICATION] =
 		        "what the program asked for, beside what it was given: keys, lengths, flags, order",
 		[LAYER_PROVIDER] = "whether another version of the provider library does the same",
@@ -375,9 +388,14 @@ static void tell_separation(struct judge *judge)
 	const struct verdict *verdict = judge->verdict;
 	if (verdict->layer != LAYER_UNDETERMINED || verdict->not_observed.count)
 		return;
-	for (int i = LAYER_CONFIGURATION; i < LAYER_UNDETERMINED; i++)
-		if (strings_contain(&verdict->candidates, layer_names[i]))
+	for (int i = LAYER_CONFIGURATION; i < LAYER_UNDETERMINED; i++) {
+		if (!strings_contain(&verdict->candidates, layer_names[i]))
+			continue;
+		if (i == LAYER_CONFIGURATION)
+			not_observed(judge, "%s of %s (rdmadiag check)", observations[i], both_hosts(judge));
+		else
 			not_observed(judge, "%s", observations[i]);
+	}
 }
 
 static void tell_contradiction(struct judge *judge)

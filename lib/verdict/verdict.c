@@ -248,10 +248,13 @@ static void advise_at_least(struct judge *judge)
 	const struct verdict *verdict = judge->verdict;
 	if (verdict->outcome == OUTCOME_OK || verdict->next_steps.count)
 		return;
-	next_step(judge, judge->request->mode == MODE_PEER || judge->request->mode == MODE_LISTENER
-	                         ? "compare the documents of both ends (-j), then the kernel logs of both hosts"
-	                         : "read the kernel log, and run the probe again with other sizes (--size) and devices "
-	                           "(-d)");
+	bool two = judge->request->mode == MODE_PEER || judge->request->mode == MODE_LISTENER;
+	if (two)
+		next_step(judge, "compare the documents of both ends (-j), then the kernel log%s of %s",
+		        has_both_ends(judge) ? "" : "s", both_hosts(judge));
+	else
+		next_step(judge, "read the kernel log, and run the probe again with other sizes (--size) and devices "
+		                 "(-d)");
 }
 
 static bool (*const rules[])(struct judge *) = {

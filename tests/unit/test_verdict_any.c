@@ -225,6 +225,8 @@ static struct probe_document *any_document(struct arena *arena)
 		any_operation(list_add(arena, &evidence->operations));
 	any_steps(arena, evidence);
 	any_circumstances(arena, evidence);
+	static const int modes[] = { MODE_UNKNOWN, MODE_PEER, MODE_TWO_DEVICES, MODE_LOOPBACK };
+	document->request.mode = modes[any(ARRAY_SIZE(modes))];
 	return document;
 }
 
@@ -505,6 +507,20 @@ static bool may_be_confirmed(const struct probe_document *document)
 
 /* ---- the property ---- */
 
+/* Where both ends are on one host, no sentence sends its reader to another one. */
+static bool speaks_of_other_host(const struct probe_document *document)
+{
+	const struct verdict *verdict = &document->verdict;
+	const struct strings *const lists[] = { &verdict->because, &verdict->not_observed, &verdict->next_steps };
+	bool two = false;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		for (uint32_t j = 0; j < lists[i]->count; j++)
+			two |= strstr(lists[i]->items[j], "peer's host") || strstr(lists[i]->items[j], "both hosts");
+	/* Within one process there is no control connection; what is said of one is of two hosts. */
+	bool one = document->request.mode == MODE_LOOPBACK || document->request.mode == MODE_TWO_DEVICES;
+	return two && one && !document->evidence.control.count;
+}
+
 static void check_verdict(const struct probe_document *document, uint64_t seed)
 {
 	const struct verdict *verdict = &document->verdict;
@@ -523,6 +539,7 @@ static void check_verdict(const struct probe_document *document, uint64_t seed)
 	if (is_software_end(document))
 		good = good && !strings_contain(&verdict->candidates, "device") &&
 		       !strings_contain(&verdict->candidates, "platform");
+	good = good && !speaks_of_other_host(document);
 	if (verdict->confidence == CONFIDENCE_CONFIRMED)
 		good = good && (none || verdict->candidates.count == 1) && may_be_confirmed(document);
 	if (!good)
