@@ -81,12 +81,6 @@ static bool is_secondary(const struct host *host, const struct pci_function *fun
 
 /* ---- functions without a device ---- */
 
-static bool is_given_away(const char *driver)
-{
-	return !strcmp(driver, "vfio-pci") || !strcmp(driver, "pci-stub") || !strcmp(driver, "uio_pci_generic") ||
-	       !strcmp(driver, "igb_uio");
-}
-
 /* It calls itself a memory controller then, and no driver takes it. */
 static void check_recovery(const struct pci_function *function, const char *subject, struct report *report)
 {
@@ -117,7 +111,7 @@ static void check_function(const struct host *host, const struct pci_function *f
 	if (function->class_code.known && function->class_code.value >> 16 != NETWORK_CLASS)
 		return; /* what lies beside the adapters, and the NVMe that a BlueField emulates */
 	/* The other functions of a RoCE LAG are served by the device of the first: its bond has their netdevs. */
-	if (!vendor_has_rdma(function->vendor) || function->has_device || function->is_reached ||
+	if (!vendor_id_has_rdma(function->vendor, function->device) || function->has_device || function->is_reached ||
 	        is_secondary(host, function))
 		return;
 	if (!function->driver && function->physfn) {
@@ -136,7 +130,7 @@ static void check_function(const struct host *host, const struct pci_function *f
 		        "Load the vendor's driver, or see in the kernel log why it did not take the function.");
 		return;
 	}
-	if (is_given_away(function->driver) || has_device_of_unknown_place(host))
+	if (driver_gives_away(function->driver) || has_device_of_unknown_place(host))
 		return;
 	const char *netdev = function->netdev_name;
 	struct finding *finding = check_add(report, "function-without-rdma-device", subject,

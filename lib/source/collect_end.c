@@ -53,17 +53,22 @@ static int no_device(const struct host *host, struct error *error)
 {
 	const struct pci_function *unbound = NULL, *bound = NULL;
 	list_each(function, &host->pci_functions) {
-		if (!vendor_has_rdma(function->vendor))
+		if (!vendor_id_has_rdma(function->vendor, function->device))
 			continue;
-		if (function->driver)
-			bound = function;
-		else
+		if (!function->driver)
 			unbound = function;
+		else if (!bound || driver_gives_away(bound->driver))
+			bound = function;
 	}
 	if (host->rdma_netns_mode == NETNS_EXCLUSIVE)
 		return error_say(error, -ENODEV,
 		        "no RDMA device in this network namespace (each is visible in one only: rdma netns mode "
 		        "exclusive)");
+	if (bound && driver_gives_away(bound->driver))
+		return error_say(error, -ENODEV,
+		        "no RDMA device: the adapter %s is given to a virtual machine or a program in user space (driver "
+		        "%s)",
+		        bound->address, bound->driver);
 	if (bound)
 		return error_say(error, -ENODEV,
 		        "no RDMA device: the adapter %s has the driver %s, but no RDMA driver made a device for it",

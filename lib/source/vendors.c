@@ -2,8 +2,21 @@
 #include "source/vendors.h"
 
 #include <stddef.h>
+#include <string.h>
 
-bool vendor_has_rdma(struct num pci_vendor)
+/*
+ * Chelsio: the third digit of an id is the kind of function, 4 of the one that has all ports and RDMA, 0 of those that
+ * are there for their VFs, 8 of VFs (t4_pci_id_tbl.h of cxgb4). Pensando: 1004 is the way to the card's management.
+ */
+static bool is_function_without_rdma(struct num pci_vendor, struct num pci_device)
+{
+	enum { CHELSIO = 0x1425, CHELSIO_T4 = 0x4000, CHELSIO_KIND = 0xf00, CHELSIO_UNIFIED = 0x400, PENSANDO = 0x1dd8 };
+	if (num_is(pci_vendor, CHELSIO) && pci_device.known && pci_device.value >= CHELSIO_T4)
+		return (pci_device.value & CHELSIO_KIND) != CHELSIO_UNIFIED;
+	return num_is(pci_vendor, PENSANDO) && num_is(pci_device, 0x1004);
+}
+
+bool vendor_id_has_rdma(struct num pci_vendor, struct num pci_device)
 {
 	/* Vendors that mostly make plain Ethernet (Intel, Broadcom's tg3) would be found in every server. */
 	static const int vendors[] = {
@@ -13,6 +26,8 @@ bool vendor_has_rdma(struct num pci_vendor)
 		0x1ded, /* Alibaba erdma */
 		0x1fc1, /* QLogic InfiniBand */
 	};
+	if (is_function_without_rdma(pci_vendor, pci_device))
+		return false;
 	for (size_t i = 0; pci_vendor.known && i < sizeof(vendors) / sizeof(vendors[0]); i++)
 		if (pci_vendor.value == vendors[i])
 			return true;
@@ -88,4 +103,13 @@ bool vendor_id_is_recovery(struct num pci_vendor, struct num pci_device)
 		if (pci_device.value >= ids[i].first && pci_device.value <= ids[i].last)
 			return true;
 	return false;
+}
+
+bool driver_gives_away(const char *driver)
+{
+	static const char *const others[] = { "pci-stub", "uio_pci_generic", "igb_uio", "pciback", "xen-pciback" };
+	for (size_t i = 0; driver && i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(driver, others[i]))
+			return true;
+	return driver && strstr(driver, "vfio"); /* vfio-pci and what vendors make of it: mlx5_vfio_pci, pds-vfio-pci */
 }
