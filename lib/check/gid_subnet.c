@@ -11,7 +11,7 @@
 
 enum { SUBJECT_SIZE = 96 };
 
-static bool is_on_roce(const struct gid_document *document, const struct netdev *netdev)
+static bool has_entry(const struct gid_document *document, const struct netdev *netdev)
 {
 	list_each(entry, &document->entries)
 		if (entry->link == netdev && (entry->type == GID_TYPE_ROCE_V2 || entry->type == GID_TYPE_ROCE_V1))
@@ -19,10 +19,31 @@ static bool is_on_roce(const struct gid_document *document, const struct netdev 
 	return false;
 }
 
-static const struct subnet_member *roce_member(const struct gid_document *document, const struct shared_subnet *subnet)
+/*
+ * Ports whose connections go by what ARP tells: rdma_cm takes the peer's port GID from IPoIB, and refuses a request that
+ * came to another port than the address has (validate_net_dev() in drivers/infiniband/core/cma.c); a connection of
+ * iWARP is one of the adapter whose netdev it came to. That of siw is a socket of the kernel, which takes it anywhere.
+ */
+static bool goes_by_arp(const struct rdma_device *device, const struct port *port)
+{
+	return port->transport == TRANSPORT_INFINIBAND || port->transport == TRANSPORT_ROCE ||
+	       (port->transport == TRANSPORT_IWARP && device->software != FLAG_YES);
+}
+
+static bool is_on_rdma(const struct host *host, const struct gid_document *document, const struct netdev *netdev)
+{
+	list_each(device, &host->devices)
+		list_each(port, &device->ports)
+			if (goes_by_arp(device, port) && netdev_belongs_to_port(host, netdev, port) == FLAG_YES)
+				return true;
+	return has_entry(document, netdev);
+}
+
+static const struct subnet_member *rdma_member(
+        const struct host *host, const struct gid_document *document, const struct shared_subnet *subnet)
 {
 	list_each(member, &subnet->members)
-		if (is_on_roce(document, member->netdev))
+		if (is_on_rdma(host, document, member->netdev))
 			return member;
 	return NULL;
 }
@@ -33,6 +54,17 @@ static const char *names_of(struct arena *arena, const struct shared_subnet *sub
 	list_each(member, &subnet->members)
 		names = names ? arena_printf(arena, "%s, %s", names, member->netdev->name) : member->netdev->name;
 	return names ? names : "netdevs";
+}
+
+/* Who answers for the others, where that is not everyone; NULL: everyone does. */
+static const char *lax_names(struct arena *arena, const struct shared_subnet *subnet, uint32_t *count)
+{
+	const char *names = "";
+	*count = 0;
+	list_each(member, &subnet->members)
+		if (gid_subnet_answers_for_others(member) && names)
+			names = arena_printf(arena, "%s%s%s", names, (*count)++ ? ", " : "", member->netdev->name);
+	return *count < subnet->members.count ? names : NULL;
 }
 
 static void add_settings(struct report *report, struct finding *finding, const struct netdev *netdev)
@@ -59,24 +91,33 @@ static void subnet_text(const struct address *address, char text[static IP_TEXT_
 	snprintf(text + used, IP_TEXT_SIZE - used, "/%u", length);
 }
 
-static void report_subnet(struct host *host, const struct shared_subnet *subnet, const struct subnet_member *roce)
+static void report_subnet(struct host *host, const struct shared_subnet *subnet, const struct subnet_member *rdma)
 {
 	char subject[SUBJECT_SIZE], ip[IP_TEXT_SIZE];
 	char network[IP_TEXT_SIZE];
 	uint8_t gid[16];
-	gid_from_address(roce->address, gid);
+	gid_from_address(rdma->address, gid);
 	gid_format_ip(gid, ip);
-	subnet_text(roce->address, network);
-	snprintf(subject, sizeof(subject), "net:%s", roce->netdev->name);
+	subnet_text(rdma->address, network);
+	snprintf(subject, sizeof(subject), "net:%s", rdma->netdev->name);
+	uint32_t count;
+	const char *lax = lax_names(host->arena, subnet, &count);
+	const char *who = lax ? arena_printf(host->arena, "%s answer%s", lax, count == 1 ? "s" : "") : "each answers";
 	struct finding *finding = check_add(&host->report, "gid-same-subnet", subject,
-	        "%s have addresses in one subnet (%s): each answers ARP for the others' addresses too, so a peer's "
-	        "packets may arrive at another of them",
-	        names_of(host->arena, subnet), network);
-	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, roce->address->prefix_length);
+	        "%s have addresses in one subnet (%s): %s ARP for the others' addresses too, so a peer's packets may "
+	        "arrive %s",
+	        names_of(host->arena, subnet), network, who ? who : "each answers",
+	        lax ? "there" : "at another of them");
+	report_evidence(&host->report, finding, "RTM_GETADDR", "address", "%s/%u", ip, rdma->address->prefix_length);
 	list_each(member, &subnet->members)
 		add_settings(&host->report, finding, member->netdev);
-	report_advice(finding, "Put each of them into a subnet of its own, or set arp_ignore=1, arp_announce=2 and "
-	                       "source-based routing.");
+	report_advice(finding,
+	        lax ? arena_printf(host->arena,
+	                      "Set arp_ignore=1 and arp_announce=2 on %s, as the others have arp_ignore or arp_filter, or "
+	                      "put each of them into a subnet of its own.",
+	                      lax)
+	            : "Put each of them into a subnet of its own, or set arp_ignore=1, arp_announce=2 and source-based "
+	              "routing.");
 }
 
 /* ---- subnets of different size ---- */
@@ -219,8 +260,9 @@ void check_gid_subnets(struct host *host, const struct gid_document *document)
 	if (gid_subnets_find(host->arena, host, &subnets))
 		return;
 	list_each(subnet, &subnets) {
-		const struct subnet_member *roce = gid_subnet_has_flux(subnet) ? roce_member(document, subnet) : NULL;
-		if (roce)
-			report_subnet(host, subnet, roce);
+		const struct subnet_member *rdma =
+		        gid_subnet_has_flux(subnet) ? rdma_member(host, document, subnet) : NULL;
+		if (rdma)
+			report_subnet(host, subnet, rdma);
 	}
 }

@@ -222,14 +222,16 @@ int gid_subnets_read(struct origin *origin, struct host *host)
  * arp_ignore from 1 on answers for addresses of the netdev itself only; arp_filter asks the routing, with the address
  * asked for as the source, and whoever sets it has the rules for it.
  */
+bool gid_subnet_answers_for_others(const struct subnet_member *member)
+{
+	const struct arp_settings *arp = member->netdev->arp;
+	return !arp || !((arp->ignore.known && arp->ignore.value > 0) || (arp->filter.known && arp->filter.value > 0));
+}
+
 bool gid_subnet_has_flux(const struct shared_subnet *subnet)
 {
-	list_each(member, &subnet->members) {
-		const struct arp_settings *arp = member->netdev->arp;
-		bool strict = arp && ((arp->ignore.known && arp->ignore.value > 0) ||
-		                             (arp->filter.known && arp->filter.value > 0));
-		if (!strict)
+	list_each(member, &subnet->members)
+		if (gid_subnet_answers_for_others(member))
 			return true;
-	}
 	return false;
 }

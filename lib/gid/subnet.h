@@ -34,6 +34,8 @@ struct shared_subnets {
 int gid_subnets_find(struct arena *arena, const struct host *host, struct shared_subnets *subnets);
 /* Reads the ARP settings of all netdevs in shared subnets. 0 or -ENOMEM. */
 int gid_subnets_read(struct origin *origin, struct host *host);
+/* May it answer ARP for the addresses of the others? */
+bool gid_subnet_answers_for_others(const struct subnet_member *member);
 /* May a netdev of the subnet answer ARP for the address of another one? */
 bool gid_subnet_has_flux(const struct shared_subnet *subnet);
 /* The shared subnet in which the netdev has this address; NULL: none. */
