@@ -489,6 +489,8 @@ static const struct field evidence_fields[] = {
 	FIELD(NUMBER, struct evidence, died_of_signal, "signal that ended the traced process, null: none"),
 	FIELD(NUMBER, struct evidence, left_with_status,
 	        "exit status of a traced process that left before it was done, null: it did not"),
+	FIELD(FLAG, struct evidence, ended_unseen,
+	        "the traced process was gone before it was done, and how it ended could not be learnt"),
 	FIELD(FLAG, struct evidence, interrupted, "ended by a signal"),
 	FIELD(NUMBER, struct evidence, ended_ns, "end of the run"),
 };

@@ -381,7 +381,9 @@ struct evidence {
 	struct strings other_ports;   /* DEV/PORT of this host: active, of the same transport, may be opened; some */
 	struct num died_of_signal;    /* of the traced process; unknown: it did not die */
 	struct num left_with_status;  /* of the traced process, before it was done; unknown: it did not */
-	enum flag interrupted;        /* SIGINT or SIGTERM ended the run */
+	/* The traced process was gone before it was done, and the kernel did not let it be waited for. */
+	enum flag ended_unseen;
+	enum flag interrupted; /* SIGINT or SIGTERM ended the run */
 	struct num ended_ns;
 	/* Not in the document: of a record that was read, the fields with a value that they cannot have, and why. */
 	struct strings unreadable;

@@ -290,6 +290,7 @@ static void note_early_end(const struct child *child)
 		return;
 	if (child->unknown) {
 		snprintf(how, sizeof(how), "ended, it is not known how,");
+		run_evidence(run)->ended_unseen = FLAG_YES;
 	} else if (WIFSIGNALED(child->status)) {
 		int number = WTERMSIG(child->status);
 		snprintf(how, sizeof(how), "died of signal %d (%s)", number, strsignal(number));

@@ -10,7 +10,7 @@
 
 bool has_died(const struct evidence *evidence)
 {
-	return evidence->died_of_signal.known || evidence->left_with_status.known;
+	return evidence->died_of_signal.known || evidence->left_with_status.known || evidence->ended_unseen == FLAG_YES;
 }
 
 bool ended_early(const struct evidence *evidence)

@@ -114,7 +114,7 @@ bool is_port_down(
         const struct endpoint_facts *end); /* when the evidence was gathered, or at the start if only that is known */
 /* The call of the local side that has a begin and no end, and nothing after it; NULL: there is none. */
 const char *unended_call(const struct evidence *evidence);
-/* The traced process died or left: what it was doing then has no end either, and did not hang. */
+/* The traced process died, left or was gone: what it was doing then has no end either, and did not hang. */
 bool has_died(const struct evidence *evidence);
 bool ended_early(const struct evidence *evidence);                    /* died, left or given up: it wrote no more */
 bool reached(const struct judge *judge, int side, const char *state); /* the transition was recorded as successful */

@@ -213,41 +213,110 @@ bool rule_stuck(struct judge *judge)
 	return judge_place(judge, outcome);
 }
 
-static void tell_early_end(struct judge *judge, const char *how, int64_t number)
+static void tell_early_end(struct judge *judge, const char *how)
 {
 	const char *call = unended_call(judge->evidence);
-	because(judge, "the traced process %s %" PRId64 " before it was done", how, number);
+	because(judge, "the traced process %s before it was done", how);
 	if (call)
 		because(judge, "%s had begun by then, and not ended", call);
 	if (success_count(judge))
 		because(judge, "%" PRId64 " operation%s had succeeded by then", success_count(judge),
 		        plural(success_count(judge)));
-	summarize(judge, "the traced process %s %" PRId64, how, number);
+	summarize(judge, "the traced process %s", how);
+}
+
+static const char *with_number(struct judge *judge, const char *how, int64_t number)
+{
+	const char *text = arena_printf(judge->arena, "%s %" PRId64, how, number);
+	return text ? text : how;
 }
 
 /* No kernel and nobody from outside makes a process call exit(3): code in it does, the program's or the provider's. */
 static bool judge_left(struct judge *judge, enum outcome outcome)
 {
-	tell_early_end(judge, "left by itself with status", judge->evidence->left_with_status.value);
+	tell_early_end(
+	        judge, with_number(judge, "left by itself with status", judge->evidence->left_with_status.value));
 	next_step(judge, "look at what it printed before it left, and at the version of the provider");
 	return undetermined(judge, outcome, L(APPLICATION) | L(PROVIDER));
+}
+
+/* signal(7). */
+static const struct ending {
+	int number;
+	const char *name;
+	const char *meaning; /* NULL: there are many reasons, and none is given */
+	const char *next;    /* NULL: look for a core dump */
+	layer_set more;      /* than may end any process */
+	bool is_limit;       /* somebody set a limit, and the kernel sends it for nothing else */
+} endings[] = {
+	{ SIGHUP, "SIGHUP", NULL, NULL, 0, false },
+	{ SIGILL, "SIGILL", "It came to an instruction that this CPU does not have.", NULL, L(PLATFORM), false },
+	{ SIGABRT, "SIGABRT", "The program or a library of it gave up by itself.", NULL, 0, false },
+	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
+	{ SIGBUS, "SIGBUS", NULL, NULL, L(DEVICE) | L(PLATFORM), false },
+	{ SIGKILL, "SIGKILL", "The kernel sends it where memory runs out; else a program or a person did.",
+	        "look for the out-of-memory killer in the kernel's log and in memory.events of the cgroup, then for "
+	        "who "
+	        "ends processes here",
+	        0, false },
+	{ SIGSEGV, "SIGSEGV", NULL, NULL, 0, false },
+	{ SIGTERM, "SIGTERM", NULL, NULL, 0, false },
+	{ SIGXCPU, "SIGXCPU", "The limit of CPU time was used up (RLIMIT_CPU).",
+	        "raise the limit of CPU time: ulimit -t, LimitCPU= of the service", 0, true },
+	{ SIGXFSZ, "SIGXFSZ", "A file would have become larger than the limit allows (RLIMIT_FSIZE).",
+	        "raise the limit of file sizes: ulimit -f, LimitFSIZE= of the service", 0, true },
+	{ SIGSYS, "SIGSYS", "A filter of system calls (seccomp) sends it for a call that it does not allow.",
+	        "look at the seccomp profile of the container, SystemCallFilter= of the service, and the kernel's "
+	        "audit "
+	        "log",
+	        0, true },
+};
+
+static const struct ending *find_ending(int64_t number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		if (endings[i].number == number)
+			return &endings[i];
+	return NULL;
 }
 
 /*
  * What a dead process had still to do is unknown, and who killed it as well: its own code, the provider in it, the
  * kernel (memory), or a person.
  */
+static bool judge_dead(struct judge *judge, enum outcome outcome, const char *how, const struct ending *ending)
+{
+	tell_early_end(judge, how);
+	if (ending && ending->meaning)
+		because(judge, "%s", ending->meaning);
+	next_step(judge, "%s",
+	        ending && ending->next ? ending->next
+	                               : "look for a core dump, and for the out-of-memory killer in the kernel's log");
+	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION) | (ending ? ending->more : 0);
+	if (tell_stopped_device(judge))
+		set |= L(DEVICE) | L(PLATFORM);
+	return ending && ending->is_limit ? likely(judge, outcome, LAYER_CONFIGURATION, set)
+	                                  : undetermined(judge, outcome, set);
+}
+
+static const char *death_words(struct judge *judge, int64_t number, const struct ending *ending)
+{
+	const char *text = with_number(judge, "died of signal", number);
+	const char *named = ending ? arena_printf(judge->arena, "%s (%s)", text, ending->name) : NULL;
+	return named ? named : text;
+}
+
 bool rule_died(struct judge *judge)
 {
-	struct num died = judge->evidence->died_of_signal;
+	const struct evidence *evidence = judge->evidence;
+	struct num died = evidence->died_of_signal;
 	enum outcome outcome = judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN;
+	if (!died.known && evidence->left_with_status.known)
+		return judge_left(judge, outcome);
+	if (!died.known && evidence->ended_unseen != FLAG_YES)
+		return false;
 	if (!died.known)
-		return judge->evidence->left_with_status.known && judge_left(judge, outcome);
-	tell_early_end(judge, "died of signal", died.value);
-	next_step(judge, "look for a core dump, and for the out-of-memory killer in the kernel's log");
-	layer_set set = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION);
-	/* Memory behind a mapping went away: registers of a device that was removed, or broken memory. */
-	if (died.value == SIGBUS || tell_stopped_device(judge))
-		set |= L(DEVICE) | L(PLATFORM);
-	return undetermined(judge, outcome, set);
+		not_observed(judge, "how the traced process ended: by a signal, or by itself");
+	const struct ending *ending = died.known ? find_ending(died.value) : NULL;
+	return judge_dead(judge, outcome, died.known ? death_words(judge, died.value, ending) : "ended", ending);
 }

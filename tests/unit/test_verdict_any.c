@@ -202,6 +202,7 @@ static void any_circumstances(struct arena *arena, struct evidence *evidence)
 	evidence->ended_ns = any_time();
 	evidence->same_port_loopback = any_flag();
 	evidence->interrupted = any_flag();
+	evidence->ended_unseen = any(8) ? FLAG_UNKNOWN : any_flag();
 	/* Mostly left out: counts that were chosen by chance hardly ever fit the list. */
 	if (any(4) == 0) {
 		evidence->operations_posted = NUMBER_OF(0, 1, 4, 100);
@@ -479,7 +480,7 @@ static bool is_miscounted(const struct probe_document *document)
 		failed += operation->wc_status.known && operation->wc_status.value && operation->wc_status.value != 5;
 	}
 	bool watched = evidence->local.role != ROLE_TARGET && !evidence->stuck && !evidence->died_of_signal.known &&
-	               !evidence->left_with_status.known;
+	               !evidence->left_with_status.known && evidence->ended_unseen != FLAG_YES;
 	return watched && (above(num(ended), evidence->operations_posted) ||
 	                          above(num(succeeded), evidence->operations_completed) ||
 	                          above(num(failed), evidence->operations_failed));

@@ -124,6 +124,26 @@ static void test_leaving(void **state)
 	arena_free(arena);
 }
 
+/* Who ignores SIGCHLD has nobody to wait for: that a process is gone is seen, and not how. */
+static void test_unseen_end(void **state)
+{
+	(void)state;
+	static const struct survey survey;
+	static struct probe_settings settings;
+	settings_init(&settings);
+	struct arena *arena = arena_new(64 << 20);
+	struct probe_run *run = run_new(arena, &settings, &survey);
+	assert_non_null(run);
+	signal(SIGCHLD, SIG_IGN);
+	watcher_run(run, die, -1);
+	signal(SIGCHLD, SIG_DFL);
+	const struct evidence *evidence = &run->document.evidence;
+	assert_int_equal(evidence->ended_unseen, FLAG_YES);
+	assert_false(evidence->died_of_signal.known);
+	assert_null(evidence->stuck);
+	arena_free(arena);
+}
+
 static void test_death(void **state)
 {
 	(void)state;
@@ -158,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_stopped_at_once),
 		cmocka_unit_test(test_hangup),
 		cmocka_unit_test(test_hangup_ignored),
+		cmocka_unit_test(test_unseen_end),
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_leaving),
 	};
