@@ -72,13 +72,24 @@ _rdmadiag_argument() {
 	--wait) echo "poll event" ;;
 	--buffer-node) echo "nic all" ;;
 	--registration) echo "pinned odp" ;;
-	--drill) echo list && rdmadiag probe --drill list 2>/dev/null | cut -d" " -f1 ;;
+	--drill) echo list && "$2" probe --drill list 2>/dev/null | cut -d" " -f1 ;;
 	--cqs | --pds) echo "1 2" ;;
 	--severity) echo "info warning error" ;;
 	--only | --ignore) "$2" explain --list 2>/dev/null | sed -n 's/^finding://p' ;;
 	--expect-down) _rdmadiag_ports "$2" ;;
 	*) return 1 ;;
 	esac
+}
+
+# Does the option take an argument of its own? --help shows it behind one blank. _rdmadiag_takes_argument OPTION PROGRAM [COMMAND]
+_rdmadiag_takes_argument() {
+	[[ $1 == -* ]] && "${@:2}" --help 2>/dev/null | grep -qE -- "^ +(-., )?$1(, --[a-z-]+)? [^ ]"
+}
+
+# Names of files that begin so: readline quotes them, and goes on behind a directory.
+_rdmadiag_files() {
+	[ -n "$2" ] || compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -P "$2" -f -- "$1")
 }
 
 _rdmadiag() {
@@ -105,8 +116,10 @@ _rdmadiag() {
 			word=${word##*,}
 		fi
 	elif [[ $previous =~ ^(--from|--judge|--diff|--trace|--svg|--prom|-o|--output)$ ]]; then
-		mapfile -t COMPREPLY < <(compgen -P "$prefix" -f -- "$word")
+		_rdmadiag_files "$word" "$prefix"
 		return
+	elif _rdmadiag_takes_argument "$previous" "$program" ${command:+"$command"}; then
+		words=
 	elif [[ $word == -* ]]; then
 		words=$(_rdmadiag_options "$program" ${command:+"$command"})
 	else
@@ -115,7 +128,7 @@ _rdmadiag() {
 		topo) words=$(_rdmadiag_devices "$program" && _rdmadiag_ports "$program" && _rdmadiag_neighbours "$program") ;;
 		gid | check) words=$(_rdmadiag_devices "$program" && _rdmadiag_ports "$program") ;;
 		compare | capture)
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			_rdmadiag_files "$word"
 			return
 			;;
 		explain) words=$(_rdmadiag_explained "$program" "$word") ;;

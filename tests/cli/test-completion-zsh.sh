@@ -57,6 +57,11 @@ is "$(complete_words check --from "$tree/gpus" mlx5_b)" "mlx5_bond_0 mlx5_bond_0
 is "$(complete_words check --only gid-none,gid-st)" "gid-stale" "the second of a list"
 is "$(complete_words explain port-fl)" "port-flapping" "a finding without its kind"
 is "$(complete_words explain platf)" "platform" "a layer"
+for option in "gid --to" "check --interval" "probe -g" "probe --qps"; do
+	# shellcheck disable=SC2086
+	is "$(complete_words $option '')" "" "$option: nothing, no device, is offered for its argument"
+done
+is "$(complete_words topo --matrix rx)" "rxe0 rxe0/1" "an option without one takes none away"
 is "$(complete_words schema c)" "check compare capture" "documents"
 is "$(complete_words explain finding:gid-st)" "finding:gid-stale" "what can be explained"
 is "$(complete_words check --prom '')" "FILES" "a file"

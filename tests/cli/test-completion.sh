@@ -50,9 +50,61 @@ is "$(complete_words schema c)" "check compare capture" "documents"
 is "$(COMP_WORDBREAKS=' ' complete_words explain finding:gid-st)" "finding:gid-stale" "what can be explained"
 is "$(COMP_WORDBREAKS=' :' complete_words explain finding:gid-st)" "gid-stale" "behind a colon that breaks words"
 is "$(complete_words --js)" "--json" "an option before the command"
+for option in "gid --to" "check --interval" "probe -g" "probe --qps" "check --interval ="; do
+	# shellcheck disable=SC2086
+	is "$(complete_words $option '')" "" "$option: nothing, no device, is offered for its argument"
+done
+is "$(complete_words topo --matrix rx)" "rxe0 rxe0/1" "an option without one takes none away"
+is "$(PATH=/usr/bin:/bin complete_words probe --drill wrong-q)" "wrong-qpn" "drills of a program that PATH does not have"
 for command in $(_rdmadiag_commands "$RDMADIAG"); do
 	shown=$("$RDMADIAG" "$command" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort | tr '\n' ' ')
 	offered=$(complete_words "$command" -- | tr ' ' '\n' | sort | tr '\n' ' ')
 	is "$offered" "$shown" "$command: every option that --help shows"
 done
+
+# At a prompt: what readline makes of the names of files.
+mkdir -p "$tree/files/a node/sys" "$tree/files/snapshots"
+cat >"$tree/rdmadiag" <<END
+#!/bin/sh
+for word; do [ "\$word" = --help ] && exec "$(readlink -f "$RDMADIAG")" "\$@"; done
+printf '<%s>' "\$@" >"$tree/typed"
+END
+chmod +x "$tree/rdmadiag"
+# at_prompt KEYS: what the program gets for them
+at_prompt() {
+	rm -f "$tree/typed"
+	python3 - "$here/../../completions/rdmadiag.bash" "$tree" "$1" <<'END'
+import os, pty, select, sys, time
+completion, tree, keys = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.chdir(tree + "/files")
+    os.environ.update(PATH=tree + ":" + os.environ["PATH"], TERM="dumb", PS1="$ ")
+    os.execlp("bash", "bash", "--norc", "--noprofile", "-i")
+def until_silent():
+    while select.select([terminal], [], [], 0.7)[0]:
+        try:
+            if not os.read(terminal, 65536):
+                return
+        except OSError:
+            return
+os.write(terminal, f". {completion}\n".encode())
+until_silent()
+for part in keys.split("TAB"):
+    os.write(terminal, part.encode() + b"\t")
+    until_silent()
+os.write(terminal, b"\n")
+deadline = time.monotonic() + 10
+while not os.path.exists(tree + "/typed") and time.monotonic() < deadline:
+    until_silent()
+os.write(terminal, b"exit\n")
+until_silent()
+os.close(terminal)
+os.waitpid(pid, 0)
+END
+	cat "$tree/typed"
+}
+is "$(at_prompt "rdmadiag compare a")" "<compare><a node/>" "a name with a blank is quoted, a directory goes on"
+is "$(at_prompt "rdmadiag topo --from snTAB")" "<topo><--from><snapshots/>" "also behind an option"
+is "$(at_prompt "rdmadiag topo --from=a")" "<topo><--from=a node/>" "and behind its ="
 done_testing
