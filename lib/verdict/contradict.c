@@ -103,6 +103,25 @@ static bool is_refused(const struct operation *operation)
 	       num_is(status, REM_INV_REQ) || num_is(status, REM_ACCESS);
 }
 
+static bool is_of_one_queue_pair(const struct judge *judge, const struct operation *one, const struct operation *other)
+{
+	if (one->qpn.known && other->qpn.known)
+		return one->qpn.value == other->qpn.value;
+	return num_is(judge->request->qps, 1);
+}
+
+/* A queue pair completes in order, and after a failure it only flushes (IBTA, 10.3.1.5). */
+static bool outlived(const struct judge *judge, const struct operation *operation, const struct operation *failure)
+{
+	return failure && is_success(operation) && end_time(operation) != INT64_MAX &&
+	       end_time(failure) < end_time(operation) && is_of_one_queue_pair(judge, operation, failure);
+}
+
+static bool outlived_failure(const struct judge *judge, const struct operation *operation)
+{
+	return outlived(judge, operation, judge->failed) || outlived(judge, operation, judge->flushed);
+}
+
 static const char *contradiction_of(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
@@ -132,6 +151,9 @@ static const char *contradiction_of(const struct judge *judge, const struct oper
 		return "it succeeded on a queue pair that is in RESET";
 	if (is_success(operation) && (text_is(remote->qp_state, "INIT") || text_is(remote->qp_state, "RESET")))
 		return "it succeeded, and the peer's queue pair is in a state in which none answers";
+	if (outlived_failure(judge, operation))
+		return "it succeeded after another request of its queue pair had failed, and then a queue pair only "
+		       "flushes";
 	if (is_refused(operation) && payload_is_right(operation) && !num_is(operation->bytes, 0))
 		return "it was refused, and all of its payload is there";
 	return refutation_of(judge, operation);
@@ -248,6 +270,7 @@ void judge_contradictions(struct judge *judge)
 			continue;
 		judge->contradiction = contradiction;
 		judge->contradictory = operation;
+		judge->is_mixed_up = outlived_failure(judge, operation);
 		return;
 	}
 	if (has_counts(judge->evidence))

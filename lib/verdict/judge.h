@@ -69,6 +69,7 @@ struct judge {
 	/* contradict.c: NULL where the record does not contradict itself */
 	const char *contradiction;
 	const struct operation *contradictory; /* NULL: it is of no single request */
+	bool is_mixed_up;                      /* completions came that no queue pair gives in this order */
 };
 
 /* ---- facts.c, facts_record.c ---- */

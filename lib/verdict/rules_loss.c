@@ -350,7 +350,7 @@ static void tell_tries(const struct loss *loss)
 	        loss->landed          ? "the request arrived, and no acknowledgement came back in all tries"
 	        : ip_is_silent(judge) ? "no acknowledgement came in all tries, and IP between the same addresses is "
 	                                "silent, too"
-	        : judge->succeeded    ? "no acknowledgement came in all tries, though requests before were answered"
+	        : judge->succeeded    ? "no acknowledgement came in all tries, though other requests were answered"
 	                              : "no acknowledgement came in all tries");
 }
 

@@ -157,9 +157,15 @@ static void set_end(
 			strings_add(judge->arena, &verdict->candidates, layer_names[i]);
 }
 
+/* Who writes and reads completions may have it, beside those who may have failed the request. */
+static layer_set mixers(const struct judge *judge)
+{
+	return judge->is_mixed_up ? L(PROVIDER) | L(PLATFORM) | L(DEVICE) : 0;
+}
+
 bool undetermined(struct judge *judge, enum outcome outcome, layer_set candidates)
 {
-	candidates = here(judge, candidates);
+	candidates = here(judge, candidates ? candidates | mixers(judge) : 0);
 	if (!candidates)
 		candidates = here(judge, WHOLE_PATH | L(APPLICATION) | L(KERNEL));
 	/* One that alone is left open has no other beside it to be told apart from. */
@@ -180,6 +186,7 @@ bool undetermined_link(struct judge *judge, enum outcome outcome, layer_set cand
 bool likely(struct judge *judge, enum outcome outcome, enum layer layer, layer_set others)
 {
 	layer_set named = here(judge, LAYER_BIT(layer));
+	others |= mixers(judge);
 	/* Where the named layer does not exist here, nothing is named. */
 	if (named != LAYER_BIT(layer))
 		return undetermined(judge, outcome, named | others);
