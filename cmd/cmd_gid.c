@@ -142,7 +142,7 @@ int gid_look(struct origin *origin, const struct gid_request *request, struct gi
 	struct reading reading = { .request = request, .look = look };
 	struct collect_options options = {
 		.brief = true,
-		.uverbs = request->explain,
+		.uverbs = request->explain || request->to,
 		.expect_verbs = request->source != GID_SOURCE_SYSFS,
 		.more = read_more,
 		.data = &reading,

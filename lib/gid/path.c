@@ -4,6 +4,7 @@
 #include "gid/address.h"
 #include "gid/choose.h"
 #include "gid/subnet.h"
+#include "source/rdma_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -146,7 +147,15 @@ static bool is_usable(const struct gid_entry *entry)
 	return entry->state != GID_STATE_STALE && entry->state != GID_STATE_FOREIGN_NETNS;
 }
 
-/* More is better: the route's own source address, then RoCE v2, then the netdev of the route itself. */
+/* A device in software may share the netdev of an adapter, and has the same entries. */
+static bool is_hardware(const struct search *search, const struct gid_entry *entry)
+{
+	const struct gid_table *table = gid_table_of(search->document, entry->device, entry->port);
+	const struct rdma_device *device = table ? table->rdma : NULL;
+	return device && device->software != FLAG_YES && !rdma_driver_is_software(device->driver_id);
+}
+
+/* More is better: the route's own source address, then RoCE v2, then the netdev of the route itself, then an adapter. */
 static int fitness(const struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_path *path = search->path;
@@ -159,7 +168,7 @@ static int fitness(const struct search *search, const struct gid_entry *entry)
 	int fit = source ? 9 : 1;
 	fit += entry->type == GID_TYPE_ROCE_V2 ? 4 : 0;
 	fit += entry->scope != GID_SCOPE_LINK_LOCAL || gid_is_link_local(path->to, true) ? 2 : 0;
-	return fit + (entry->link == search->out);
+	return 2 * (fit + (entry->link == search->out)) + is_hardware(search, entry);
 }
 
 static const struct gid_entry *best_entry(const struct search *search)
@@ -181,9 +190,30 @@ static bool is_on_port(const struct search *search, const struct gid_table *tabl
 	return table->rdma_port && netdev_belongs_to_port(search->host, search->out, table->rdma_port) == FLAG_YES;
 }
 
-/* The port that the route's netdev stands on, whatever its entries say. */
+/* The netdev that packets leave by: below a bond in active-backup its active member; of others the lowest one known. */
+static const struct netdev *leaving_netdev(const struct host *host, const struct netdev *netdev)
+{
+	enum { NESTING = 8 }; /* MAX_NEST_DEV in include/linux/netdevice.h */
+	for (int i = 0; i < NESTING; i++) {
+		const struct bond_facts *bond = netdev->bond_facts;
+		const struct netdev *lower = bond && bond->active_ifindex.known
+		                                     ? host_netdev(host, bond->active_ifindex.value)
+		                             : netdev->lowers.count == 1 ? netdev->lowers.items[0]
+		                                                         : NULL;
+		if (!lower)
+			break;
+		netdev = lower;
+	}
+	return netdev;
+}
+
+/* The port that the route's netdev stands on, whatever its entries say; of several that which packets leave by. */
 static const struct gid_table *table_of_route(const struct search *search)
 {
+	const struct netdev *leaving = leaving_netdev(search->host, search->out);
+	list_each(table, &search->document->tables)
+		if (table->rdma_port && port_netdev(table->rdma_port) == leaving)
+			return table;
 	list_each(table, &search->document->tables)
 		if (is_on_port(search, table))
 			return table;
@@ -218,6 +248,11 @@ static const char *port_note(struct search *search, const struct gid_table *tabl
 	return text ? text : "";
 }
 
+static const char *carrier_note(const struct search *search)
+{
+	return search->out->carrier == FLAG_NO ? ", which has no carrier" : "";
+}
+
 static void answer_without_entry(struct search *search)
 {
 	const struct gid_table *table = table_of_route(search);
@@ -243,7 +278,7 @@ static void answer_without_entry(struct search *search)
 		search->answer->port = table->port;
 		if (transport == TRANSPORT_INFINIBAND && port.count)
 			search->answer->index = port.entries[0]->index;
-		answer_none(search, "through %s; %s%s", search->out->name,
+		answer_none(search, "through %s%s; %s%s", search->out->name, carrier_note(search),
 		        transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index"
 		                                     : "InfiniBand addresses by LID, by GID across subnets only",
 		        port_note(search, table));
@@ -324,11 +359,6 @@ static const char *other_paths(struct search *search)
 			        netdev->name);
 	}
 	return text ? text : "";
-}
-
-static const char *carrier_note(const struct search *search)
-{
-	return search->out->carrier == FLAG_NO ? ", which has no carrier" : "";
 }
 
 static const char *neighbour_note(const struct search *search)

@@ -47,7 +47,7 @@ IFA_ADDRESS, IFA_LOCAL, IFA_LABEL, IFA_FLAGS = 1, 2, 3, 8
 NDA_DST, NDA_LLADDR = 1, 2
 NEIGHBOUR_STATES = {"incomplete": 1, "reachable": 2, "stale": 4, "delay": 8, "probe": 16, "failed": 32,
                     "noarp": 64, "permanent": 128}
-RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PREFSRC, RTA_TABLE = 1, 4, 5, 7, 15
+RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PREFSRC, RTA_MULTIPATH, RTA_TABLE = 1, 4, 5, 7, 9, 15
 ROUTE_TYPES = {"unicast": 1, "local": 2, "broadcast": 3, "multicast": 5, "blackhole": 6, "unreachable": 7,
                "prohibit": 8}
 
@@ -238,10 +238,29 @@ def address(net, interface, flags):
     return message(RTM_NEWADDR, body + u32(IFA_FLAGS, flags))
 
 
-def route(entry, nets):
+def route_begin(entry):
     bits = 32 if family(entry.to) == AF_INET else 128
     body = struct.pack("=BBBBBBBBI", family(entry.to), bits, 0, 0, 254, 0, 0, ROUTE_TYPES[entry.type], 0x200)
-    body += u32(RTA_TABLE, 254) + attribute(RTA_DST, packed(entry.to))
+    return body + u32(RTA_TABLE, 254) + attribute(RTA_DST, packed(entry.to))
+
+
+def paths_of(entry):
+    """The netdev and gateway, "" for none, of each path."""
+    return [(path.split() + [""])[:2] for path in entry.paths]
+
+
+def route_of_paths(entry, nets):
+    """The route as it stands in the table (RTM_F_FIB_MATCH): struct rtnexthop for each path."""
+    hops = b""
+    for dev, gateway in paths_of(entry):
+        via = attribute(RTA_GATEWAY, packed(gateway)) if gateway else b""
+        hops += struct.pack("=HBBi", 8 + len(via), 0, 0, nets[dev].ifindex) + via
+    source = attribute(RTA_PREFSRC, packed(entry.source)) if entry.source else b""
+    return message(RTM_NEWROUTE, route_begin(entry) + source + attribute(RTA_MULTIPATH, hops), 0)
+
+
+def route(entry, nets):
+    body = route_begin(entry)
     if entry.dev:
         body += u32(RTA_OIF, nets[entry.dev].ifindex)
     if entry.source:

@@ -269,6 +269,7 @@ TABLES = {
         "dev": Key("text", None, "outgoing netdev"),
         "source": Key("text", None, "preferred source"),
         "gateway": Key("text", None, ""),
+        "paths": Key("texts", [], "\"NETDEV [GATEWAY]\" of each path, where there are several; `dev` is that which the kernel takes"),
         "type": Key("text", "unicast", "or unreachable, local, …"),
         "error": Key("any", None, "errno instead of an answer"),
     },

@@ -605,6 +605,8 @@ def write_route_netlink(out, machine):
             out.errors[path] = model.errno_of(entry.error)
         else:
             out.put(path, netlink.route(entry, nets))
+        if entry.paths:
+            out.put(f"{base}/fib.{entry.to}", netlink.route_of_paths(entry, nets))
 
 
 # ---- all ----
@@ -614,6 +616,10 @@ def check_references(machine):
         for entry in entries:
             if entry.dev and entry.dev not in machine.nets:
                 raise Mistake(f"{kind} {entry.dev!r}: no such netdev is described")
+    for entry in machine.route:
+        for dev, _ in netlink.paths_of(entry):
+            if dev not in machine.nets:
+                raise Mistake(f"route {entry.to}: path by {dev!r}: no such netdev is described")
     for net in machine.net:
         if net.operstate not in netlink.OPERSTATES:
             raise Mistake(f"net {net.name}: operstate {net.operstate!r} is none of {' '.join(netlink.OPERSTATES)}")
