@@ -61,7 +61,7 @@ const struct finding_kind finding_kinds[] = {
 	        "the subnet of a port's address lies within the larger one of another adapter", NULL },
 	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID", NULL },
 	{ "device-setting", SEVERITY_WARNING,
-	        "the list of devices that NCCL or UCX is told to use fits none of this host", NULL },
+	        "what NCCL or UCX is told by a setting leaves it no device of this host", NULL },
 	/* probe */
 	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device", NULL },
 	{ "probe-corrupt", SEVERITY_ERROR, "a loopback probe moved data that is not what was sent", NULL },

@@ -98,7 +98,10 @@ static void check_table(struct report *report, struct gid_choices choices, const
 
 /* ---- devices ---- */
 
-/* The variable that keeps a consumer from every port here; NULL: from some at most, or not all are known. */
+/*
+ * The variable that keeps a consumer from every port here that could be used; NULL: from some at most, or not all are
+ * known.
+ */
 static const char *left_out_by(const struct host *host, const struct gid_document *document, const char *consumer)
 {
 	const char *variable = NULL;
@@ -107,12 +110,14 @@ static const char *left_out_by(const struct host *host, const struct gid_documen
 			return NULL;
 	list_each(table, &document->tables) {
 		struct gid_choices choices = gid_choices_of(document, table);
+		struct gid_port port = gid_port_of(host, document, table);
 		list_each(choice, &choices) {
 			if (strcmp(choice->consumer, consumer) != 0)
 				continue;
-			if (!choice->left_out_by)
+			if (choice->left_out_by)
+				variable = choice->left_out_by;
+			else if (!gid_port_inactive(&port))
 				return NULL;
-			variable = choice->left_out_by;
 		}
 	}
 	return variable;
@@ -139,25 +144,105 @@ static const char *names_of(const struct host *host, struct arena *arena)
 	               : names;
 }
 
-/* What the consumer is told that leaves it nothing; NULL: it is left something, or wants none. */
-static const char *fruitless_list(const struct host *host, const struct gid_document *document,
-        const struct gid_environment *environment, const char *consumer, const char **variable)
+/* What a consumer is told that leaves it nothing. */
+struct fruitless {
+	const char *consumer, *variable;
+	const char *value; /* NULL: it is left something, or wants none */
+};
+
+static struct fruitless fruitless_setting(const struct host *host, const struct gid_document *document,
+        const struct gid_environment *environment, const char *consumer)
 {
-	*variable = left_out_by(host, document, consumer);
-	const char *list = *variable ? gid_environment_get(environment, *variable) : NULL;
-	return list && !strcmp(consumer, "ucx") && may_name_netdev(host, list) ? NULL : list;
+	struct fruitless setting = { .consumer = consumer, .variable = left_out_by(host, document, consumer) };
+	bool nccl = !strcmp(consumer, "nccl");
+	if (!setting.variable)
+		return setting;
+	setting.value = nccl ? gid_nccl_get(environment, setting.variable)
+	                     : gid_environment_get(environment, setting.variable);
+	bool lists = !strcmp(setting.variable, "UCX_NET_DEVICES") && setting.value;
+	if (lists && *setting.value != '^' && may_name_netdev(host, setting.value))
+		setting.value = NULL;
+	return setting;
+}
+
+/* "mlx5_0:2,mlx5_1:2" without what is behind the colons; NULL without memory. */
+static const char *names_without_ports(struct arena *arena, const char *list)
+{
+	char *names = arena_strdup(arena, list), *to = names;
+	for (const char *from = list; names && *from;) {
+		size_t length = strcspn(from, ":,");
+		memcpy(to, from, length);
+		to += length;
+		from += length;
+		from += strcspn(from, ",");
+		if (*from)
+			*to++ = *from++;
+	}
+	if (names)
+		*to = '\0';
+	return names;
+}
+
+static bool nccl_names(const char *names, const char *device, bool exact)
+{
+	for (const char *at = names; *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ",");
+		if (length && !strncmp(at, device, length) && (!exact || !device[length]))
+			return true;
+	}
+	return false;
+}
+
+/* The ports of a device that the list names without their numbers: it has others. NULL: there is no such device. */
+static const char *ports_of_named(const struct host *host, const struct fruitless *setting)
+{
+	bool exact = *setting->value == '=', nccl = !strcmp(setting->consumer, "nccl");
+	const char *names = names_without_ports(host->arena, setting->value + exact);
+	list_each(device, &host->devices) {
+		const char *ports = "";
+		if (!names || !(nccl ? nccl_names(names, device->name, exact) : gid_ucx_lists(names, device->name)))
+			continue;
+		list_each(port, &device->ports)
+			if (ports)
+				ports = arena_printf(host->arena, "%s%s%" PRId64, ports, *ports ? ", " : "", port->number.value);
+		return arena_printf(host->arena, "%s has port%s %s only.", device->name, plural(device->ports.count),
+		        ports ? ports : "1");
+	}
+	return NULL;
+}
+
+static const char *advice_of(const struct host *host, const struct fruitless *setting)
+{
+	struct arena *arena = host->arena;
+	if (!strcmp(setting->variable, "UCX_IB_GID_INDEX"))
+		return "UCX_IB_GID_INDEX is an index or \"auto\", and there is no -1 that stands for the latter.";
+	if (!strcmp(setting->variable, "UCX_IB_ROCE_SUBNETS"))
+		return "UCX_IB_ROCE_SUBNETS has to name subnets of addresses that ports here have, and UCX_IB_GID_INDEX "
+		       "not to be set beside it.";
+	if (*setting->value == '^')
+		return arena_printf(arena, "With \"^\" in front %s names what is not to be used: take the \"^\" or some names "
+		                           "away.", setting->variable);
+	const char *ports = ports_of_named(host, setting);
+	return ports ? ports
+	             : "Name devices of this host: udev gives others than the driver's where it renames them "
+	               "(rdma_rename), and hosts differ.";
 }
 
 void check_gid_devices(
         struct host *host, const struct gid_document *document, const struct gid_environment *environment)
 {
 	static const char *const consumers[] = { "nccl", "ucx" };
-	const char *lists[ARRAY_SIZE(consumers)], *variables[ARRAY_SIZE(consumers)], *said = "";
+	struct fruitless settings[ARRAY_SIZE(consumers)];
+	const char *said = "", *advice = "";
 	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++) {
-		lists[i] = fruitless_list(host, document, environment, consumers[i], &variables[i]);
-		if (lists[i] && said)
-			said = arena_printf(host->arena, "%s%s%s=%.80s leaves none to %s", said, *said ? ", " : "",
-			        variables[i], lists[i], consumers[i]);
+		settings[i] = fruitless_setting(host, document, environment, consumers[i]);
+		const char *own = settings[i].value ? advice_of(host, &settings[i]) : NULL;
+		if (!own || !said || !advice)
+			continue;
+		said = arena_printf(host->arena, "%s%s%s=%.80s leaves none to %s", said, *said ? ", " : "",
+		        settings[i].variable, settings[i].value, consumers[i]);
+		if (!strstr(advice, own))
+			advice = arena_printf(host->arena, "%s%s%s", advice, *advice ? " " : "", own);
 	}
 	const char *names = said && *said ? names_of(host, host->arena) : NULL;
 	if (!names)
@@ -165,10 +250,10 @@ void check_gid_devices(
 	struct finding *finding = check_add(&host->report, "device-setting", "host",
 	        "of the devices here (%s) %s: without RDMA it is slow, or does not start", names, said);
 	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++)
-		if (lists[i])
-			report_evidence(&host->report, finding, "settings", variables[i], "%.80s", lists[i]);
-	report_advice(finding, "Name devices of this host: udev gives others than the driver's where it renames them "
-	                       "(rdma_rename), and hosts differ.");
+		if (settings[i].value)
+			report_evidence(&host->report, finding, "settings", settings[i].variable, "%.80s",
+			        settings[i].value);
+	report_advice(finding, advice);
 }
 
 void check_gid_settings(struct host *host, const struct gid_document *document)

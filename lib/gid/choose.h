@@ -39,6 +39,8 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
         struct gid_choice *choice);
 void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice);
+/* As NCCL looks for its settings: the environment, then its files. NULL: not set. */
+const char *gid_nccl_get(const struct gid_environment *environment, const char *name);
 /* Is it one of those that a list such as UCX_NET_DEVICES names, by itself or in a range such as eth[0-3]? */
 bool gid_ucx_lists(const char *list, const char *name);
 void gid_choose_perftest(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,

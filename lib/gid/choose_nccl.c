@@ -32,8 +32,7 @@
 
 #define VERSION "NCCL 2.30.7"
 
-/* The environment comes before the files. */
-static const char *get(const struct gid_environment *environment, const char *name)
+const char *gid_nccl_get(const struct gid_environment *environment, const char *name)
 {
 	const char *value = gid_environment_get(environment, name);
 	bool dropped = environment && environment->without && !strcmp(environment->without, name);
@@ -56,7 +55,7 @@ struct wish {
 
 static int64_t parameter(const struct gid_environment *environment, const char *name, int64_t otherwise)
 {
-	const char *text = get(environment, name);
+	const char *text = gid_nccl_get(environment, name);
 	if (!text || !*text)
 		return otherwise;
 	errno = 0;
@@ -67,7 +66,7 @@ static int64_t parameter(const struct gid_environment *environment, const char *
 /* What is no subnet of the wanted family is passed over. */
 static void wish_range(const struct gid_environment *environment, struct wish *wish)
 {
-	const char *text = get(environment, "NCCL_IB_ADDR_RANGE");
+	const char *text = gid_nccl_get(environment, "NCCL_IB_ADDR_RANGE");
 	wish->ignored_range = text && *text ? text : NULL;
 	const char *slash = text ? strchr(text, '/') : NULL;
 	char address[128];
@@ -87,7 +86,7 @@ static void wish_range(const struct gid_environment *environment, struct wish *w
 
 static struct wish wish_of(const struct gid_environment *environment)
 {
-	const char *family = get(environment, "NCCL_IB_ADDR_FAMILY");
+	const char *family = gid_nccl_get(environment, "NCCL_IB_ADDR_FAMILY");
 	struct wish wish = {
 		.ipv4 = !family || strcmp(family, "AF_INET6") != 0,
 		.version = parameter(environment, "NCCL_IB_ROCE_VERSION_NUM", 2),
@@ -289,7 +288,7 @@ static bool is_listed(const char *list, bool exact, const char *device, int64_t 
 
 static bool is_excluded(const char *device, int64_t port, const struct gid_environment *environment)
 {
-	const char *list = get(environment, "NCCL_IB_HCA");
+	const char *list = gid_nccl_get(environment, "NCCL_IB_HCA");
 	if (!list)
 		return false;
 	bool negated = *list == '^';
@@ -316,7 +315,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
         struct gid_choice *choice)
 {
 	int64_t fixed = parameter(environment, "NCCL_IB_GID_INDEX", -1);
-	const char *net = get(environment, "NCCL_NET");
+	const char *net = gid_nccl_get(environment, "NCCL_NET");
 	if (net && strcasecmp(net, "IB") != 0) {
 		gid_take_none(arena, choice, "its own RDMA transport is not used: NCCL_NET=%.40s (" VERSION ")", net);
 		gid_reject_others(arena, choice, port, "no RDMA device is used");
@@ -326,7 +325,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 	} else if (is_excluded(port->table->device, port->table->port.value, environment)) {
 		choice->left_out_by = "NCCL_IB_HCA";
 		gid_take_none(arena, choice, "not used by NCCL: NCCL_IB_HCA=%.80s%s (" VERSION ")",
-		        get(environment, "NCCL_IB_HCA"),
+		        gid_nccl_get(environment, "NCCL_IB_HCA"),
 		        excludes_all(port->host, environment) ? " fits no port of any device here" : "");
 		gid_reject_others(arena, choice, port, "the port is not used");
 	} else if (gid_port_inactive(port)) {
@@ -342,7 +341,7 @@ void gid_choose_nccl(struct arena *arena, const struct gid_port *port, const str
 		gid_set_by(choice, "NCCL_IB_GID_INDEX", fixed);
 		bool beyond = port->table->size.known && fixed >= port->table->size.value;
 		gid_take(arena, choice, fixed, "NCCL_IB_GID_INDEX=%" PRId64 "%s, taken unchecked%s (" VERSION ")",
-		        fixed, gid_read_as(arena, get(environment, "NCCL_IB_GID_INDEX"), 0),
+		        fixed, gid_read_as(arena, gid_nccl_get(environment, "NCCL_IB_GID_INDEX"), 0),
 		        beyond ? ": the table ends before, ibv_query_gid will fail"
 		               : warning(gid_entry_at(port, fixed)));
 		gid_reject_others(arena, choice, port, "NCCL_IB_GID_INDEX is set");

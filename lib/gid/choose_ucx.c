@@ -71,15 +71,16 @@ static bool parse_subnet(char *text, struct subnet *subnet)
 	return !gid_parse_ip(text, subnet->address) && sscanf(slash + 1, "%u", &subnet->length) == 1;
 }
 
-/* "all", a list of subnets, or one that begins with "^": all but these. */
+/* "all", a list of subnets, or one that begins with "^": all but these; but "^all" is "all", too. */
 static struct filter filter_of(const struct gid_environment *environment)
 {
 	struct filter filter = { 0 };
 	const char *text = gid_environment_get(environment, "UCX_IB_ROCE_SUBNETS");
-	if (!text || !strcmp(text, "all"))
+	bool negated = text && *text == '^';
+	if (!text || !strcmp(text + negated, "all"))
 		return filter;
-	filter.mode = *text == '^' ? FILTER_DENY : FILTER_ALLOW;
-	autofree char *copy = strdup(*text == '^' ? text + 1 : text);
+	filter.mode = negated ? FILTER_DENY : FILTER_ALLOW;
+	autofree char *copy = strdup(text + negated);
 	char *rest = copy;
 	for (char *part; rest && (part = strsep(&rest, ","));) {
 		if (!*part)
@@ -174,11 +175,12 @@ static void select_gid(
 			best = entry;
 	}
 	size_t taken = best ? priority_of(best) : ARRAY_SIZE(priorities) - 1;
+	choice->left_out_by = best || filter->mode == FILTER_NONE ? NULL : "UCX_IB_ROCE_SUBNETS";
 	if (best)
 		gid_take(arena, choice, best->index.value, "first %s entry%s (" VERSION ")%s", priorities[taken].name,
 		        best->state == GID_STATE_STALE ? ", though it is stale" : "",
 		        former(arena, port, filter, best));
-	else if (filter->mode != FILTER_NONE)
+	else if (choice->left_out_by)
 		gid_take_none(arena, choice, "no entry passes UCX_IB_ROCE_SUBNETS (" VERSION ")");
 	else
 		gid_take(arena, choice, 0, "no entry passes, the default remains (" VERSION ")");
@@ -187,18 +189,26 @@ static void select_gid(
 			reject(arena, choice, filter, port->entries[i], taken);
 }
 
-/* The value of UCX_IB_GID_INDEX: -1 is "auto". False: UCX refuses it. */
-static bool fixed_index(const struct gid_environment *environment, int64_t *index)
+/*
+ * The value of UCX_IB_GID_INDEX, -1: "auto". NULL, or why there is none. It is read as an unsigned number, of which
+ * -1 is "inf" and -2 "auto" (ucs_config_sscanf_ulunits() in src/ucs/config/parser.c).
+ */
+static const char *fixed_index(const struct gid_environment *environment, int64_t *index)
 {
 	const char *text = gid_environment_get(environment, "UCX_IB_GID_INDEX");
 	unsigned long value;
 	*index = -1;
 	if (!text || !strcasecmp(text, "auto"))
-		return true;
-	if (!strcasecmp(text, "inf") || sscanf(text, "%lu", &value) != 1 || value > UINT16_MAX)
-		return false;
+		return NULL;
+	bool infinite = !strcasecmp(text, "inf");
+	if (!infinite && sscanf(text, "%lu", &value) != 1)
+		return "UCX_IB_GID_INDEX is not a number nor auto: configuration error";
+	if (!infinite && value == (unsigned long)-2)
+		return NULL;
+	if (infinite || value > UINT16_MAX)
+		return "UCX_IB_GID_INDEX is beyond every table, so it does not use the port";
 	*index = (int64_t)value;
-	return true;
+	return NULL;
 }
 
 /* ---- UCX_NET_DEVICES ---- */
@@ -334,26 +344,29 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 {
 	struct filter filter = filter_of(environment);
 	int64_t fixed;
-	bool understood = fixed_index(environment, &fixed);
+	const char *unfit = fixed_index(environment, &fixed);
 	const char *devices = gid_environment_get(environment, "UCX_NET_DEVICES");
 	const char *transports = gid_environment_get(environment, "UCX_TLS");
 	bool used = !leaves_no_transport(transports) && !is_excluded(port, devices) && !gid_port_inactive(port);
-	if (understood && used && fixed >= 0)
+	if (!unfit && used && fixed >= 0)
 		gid_set_by(choice, "UCX_IB_GID_INDEX", fixed);
 	if (leaves_no_transport(transports)) {
 		none(arena, port, choice, arena_printf(arena, "no port is used by UCX: UCX_TLS=%.80s", transports));
 	} else if (is_excluded(port, devices)) {
 		choice->left_out_by = "UCX_NET_DEVICES";
 		none(arena, port, choice, arena_printf(arena, "not used by UCX: UCX_NET_DEVICES=%.80s", devices));
-	} else if (!understood) {
-		none(arena, port, choice, "UCX_IB_GID_INDEX is not a number nor auto: configuration error");
+	} else if (unfit) {
+		choice->left_out_by = "UCX_IB_GID_INDEX";
+		none(arena, port, choice, unfit);
 	} else if (gid_port_inactive(port)) {
 		none(arena, port, choice, "the port is not active");
 	} else if (!is_valid(gid_entry_at(port, fixed < 0 ? 0 : fixed))) {
 		refuse_slot(arena, port, choice, fixed);
 	} else if (fixed >= 0 && filter.mode != FILTER_NONE) {
+		choice->left_out_by = "UCX_IB_ROCE_SUBNETS";
 		none(arena, port, choice, "UCX_IB_GID_INDEX and UCX_IB_ROCE_SUBNETS exclude each other");
 	} else if (filter.mode == FILTER_INVALID) {
+		choice->left_out_by = "UCX_IB_ROCE_SUBNETS";
 		none(arena, port, choice, "UCX_IB_ROCE_SUBNETS is not a list of subnets");
 	} else if (fixed >= 0) {
 		gid_take(arena, choice, fixed, "UCX_IB_GID_INDEX=%" PRId64 "%s (" VERSION ")", fixed,
