@@ -5,6 +5,7 @@
 #include "verdict/explain_query.h"
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,6 +30,16 @@ static void print_explanation(const struct explain_document *document)
 	printf("%s  source: %s\n", document->layers.count ? "\n" : "", document->source);
 }
 
+static const char *status_text(int number)
+{
+	return ibv_wc_status_str((enum ibv_wc_status)number);
+}
+
+static const char *event_text(int number)
+{
+	return ibv_event_type_str((enum ibv_event_type)number);
+}
+
 static int explain(const struct command *command, const char *what, const struct common_options *common)
 {
 	struct error error = { 0 };
@@ -39,7 +50,8 @@ static int explain(const struct command *command, const char *what, const struct
 		return EXIT_NOTHING;
 	}
 	struct report report = { .arena = arena };
-	int result = explain_query(what, arena, &document, &error);
+	static const struct explain_texts texts = { status_text, event_text };
+	int result = explain_query(what, &texts, arena, &document, &error);
 	if (result == -EINVAL)
 		return usage_error(command, "%s", error.text);
 	if (result) {
@@ -84,7 +96,10 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 		return usage_error(command, "--list goes with nothing else");
 	if (all)
 		return list();
-	if (argc - optind != 1)
+	if (argc - optind > 1)
+		return usage_error(
+		        command, "one code at a time, as in wc:12; a text of several words stands in quotes");
+	if (argc == optind)
 		return usage_error(command,
 		        "one code is needed, as in wc:12, vendor:mlx5:0x81, errno:RTR:110, event:CQ_ERR, "
 		        "finding:ID, counter:NAME, layer:NAME or stage:NAME; --list has all");

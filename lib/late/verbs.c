@@ -32,6 +32,7 @@ LATE(&verbs, ssize_t, -ENOSYS, _ibv_query_gid_table, (struct ibv_context *contex
 LATE(&verbs, int, -1, ibv_get_async_event, (struct ibv_context *context, struct ibv_async_event *event), context, event)
 LATE_VOID(&verbs, ibv_ack_async_event, (struct ibv_async_event *event), event)
 LATE(&verbs, const char *, "unknown", ibv_event_type_str, (enum ibv_event_type event), event)
+LATE(&verbs, const char *, "unknown", ibv_wc_status_str, (enum ibv_wc_status status), status)
 
 LATE(&verbs, struct ibv_pd *, NULL, ibv_alloc_pd, (struct ibv_context *context), context)
 LATE(&verbs, int, ENOSYS, ibv_dealloc_pd, (struct ibv_pd *pd), pd)

@@ -222,6 +222,7 @@ const struct vendor_explanation *explain_vendor(const char *driver, int64_t code
 }
 
 #define EVENTS "ibv_get_async_event(3)"
+/* In the order of enum ibv_event_type: the index is the number. */
 static const struct event_explanation event_table[] = {
 	{ "CQ_ERR",
 	        { "The completion queue is broken, in most cases because it overran: completions came faster than the "
@@ -283,6 +284,11 @@ const struct event_explanation *explain_event(const char *name)
 		if (!strcasecmp(event_table[i].name, name))
 			return &event_table[i];
 	return NULL;
+}
+
+const struct event_explanation *explain_event_number(int64_t number)
+{
+	return number >= 0 && number < (int64_t)ARRAY_SIZE(event_table) ? &event_table[number] : NULL;
 }
 
 const struct wc_explanation *explain_wc_table(size_t *count)

@@ -62,12 +62,13 @@ bool explain_errno_is_borrowed(const char *step);
 /* The step's name in the tables: "reg_mr" and "IBV_REG_MR" are ibv_reg_mr. NULL where there is none. */
 const char *explain_step(const char *step);
 
-/* Asynchronous events, by the name without IBV_EVENT_. */
+/* Asynchronous events, by the name without IBV_EVENT_; their number is the index of the table. */
 struct event_explanation {
 	const char *name;
 	struct explanation text;
 };
 const struct event_explanation *explain_event(const char *name);
+const struct event_explanation *explain_event_number(int64_t number);
 
 /* Counters of ports and devices, by their name in rdma netlink, sysfs or ethtool. */
 enum counter_kind {

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "check/findings.h"
 #include "verdict/explain.h"
+#include "verdict/explain_log.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ static const struct field explain_fields[] = {
 RECORD(explain_record, explain_document, explain_fields);
 
 struct lookup {
+	const struct explain_texts *texts;
 	struct arena *arena;
 	struct explain_document *document;
 	struct error *error;
@@ -47,11 +49,30 @@ static int fill(struct lookup *lookup, const struct explanation *text)
 	return 0;
 }
 
-static int find_wc(struct lookup *lookup, const char *what)
+/* The number below `count` that libibverbs calls `what`; -1: there is none. A word alone is nothing that it says of an
+ * error. */
+static int64_t number_called(const char *what, size_t count, const char *(*text)(int number))
+{
+	for (int i = 0; text && strchr(what, ' ') && i < (int)count; i++)
+		if (!strcasecmp(text(i), what))
+			return i;
+	return -1;
+}
+
+static const struct wc_explanation *wc_of(const struct lookup *lookup, const char *what)
 {
 	int64_t number;
-	const struct wc_explanation *found =
-	        parse_number(what, 0, &number) ? explain_wc_name(what) : explain_wc(number);
+	size_t count;
+	explain_wc_table(&count);
+	if (!parse_number(what, 0, &number))
+		return explain_wc(number);
+	const struct wc_explanation *named = explain_wc_name(what);
+	return named ? named : explain_wc(number_called(what, count, lookup->texts ? lookup->texts->status : NULL));
+}
+
+static int find_wc(struct lookup *lookup, const char *what)
+{
+	const struct wc_explanation *found = wc_of(lookup, what);
 	if (!found)
 		return error_say(lookup->error, -ENOENT, "'%s' is no status of a work completion", what);
 	lookup->document->name = found->name;
@@ -82,7 +103,9 @@ static int find_vendor(struct lookup *lookup, const char *what)
 	lookup->document->context = arena_strdup(lookup->arena, provider);
 	if (!explain_provider(provider))
 		return error_say(lookup->error, -ENOENT,
-		        "no code of provider '%s' is known; those of other vendors mean nothing here", provider);
+		        "no code of provider '%s' is known, only of mlx5, bnxt_re and efa; those of other vendors mean "
+		        "nothing here",
+		        provider);
 	const struct vendor_explanation *found = explain_vendor(provider, number);
 	if (!found)
 		return error_say(lookup->error, -ENOENT, "code %s of %s is not known; go by the status", code,
@@ -99,6 +122,22 @@ static int errno_number(const char *name)
 		if (errno_name(i) && !strcasecmp(errno_name(i), name))
 			return i;
 	return 0;
+}
+
+static int refuse_step(struct lookup *lookup, const char *step, const char *code)
+{
+	struct nearest nearest = { .typed = step };
+	size_t count;
+	const struct errno_explanation *table = explain_errno_table(&count);
+	struct strings tried = { 0 };
+	for (size_t i = 0; i < count; i++) {
+		const char *meant = arena_printf(lookup->arena, "errno:%s:%s", table[i].step, code);
+		if (!meant || strings_contain(&tried, meant))
+			continue;
+		nearest_try(&nearest, table[i].step, meant);
+		strings_add(lookup->arena, &tried, meant);
+	}
+	return error_say(lookup->error, -ENOENT, "'%s' is no step of a probe%s", step, nearest_text(&nearest));
 }
 
 static int find_errno(struct lookup *lookup, const char *what)
@@ -118,7 +157,7 @@ static int find_errno(struct lookup *lookup, const char *what)
 	lookup->document->number = num(number);
 	lookup->document->context = explain_step(step);
 	if (!lookup->document->context)
-		return error_say(lookup->error, -ENOENT, "'%s' is no step of a probe", step);
+		return refuse_step(lookup, step, code);
 	const struct errno_explanation *found = explain_errno(step, number);
 	if (!found)
 		return error_say(lookup->error, -ENOENT, "%s (%s) has no entry for %s", name, strerror((int)number),
@@ -126,12 +165,26 @@ static int find_errno(struct lookup *lookup, const char *what)
 	return fill(lookup, &found->text);
 }
 
+static const struct event_explanation *event_of(const struct lookup *lookup, const char *what)
+{
+	int64_t number;
+	size_t count;
+	explain_event_table(&count);
+	if (!parse_number(what, 0, &number))
+		return explain_event_number(number);
+	const struct event_explanation *named = explain_event(what);
+	return named ? named
+	             : explain_event_number(number_called(what, count, lookup->texts ? lookup->texts->event : NULL));
+}
+
 static int find_event(struct lookup *lookup, const char *what)
 {
-	const struct event_explanation *found = explain_event(what);
+	size_t count;
+	const struct event_explanation *found = event_of(lookup, what);
 	if (!found)
 		return error_say(lookup->error, -ENOENT, "'%s' is no asynchronous event", what);
 	lookup->document->name = found->name;
+	lookup->document->number = num(found - explain_event_table(&count));
 	return fill(lookup, &found->text);
 }
 
@@ -326,32 +379,70 @@ static int refuse_bare(struct lookup *lookup, const char *word)
 	int64_t number;
 	if (!parse_number(word, 0, &number))
 		return error_say(lookup->error, -EINVAL,
-		        "'%s' alone is ambiguous: wc:%s, errno:STEP:%s or vendor:PROVIDER:%s", word, word, word, word);
+		        "'%s' alone is ambiguous: wc:%s, event:%s, errno:STEP:%s or vendor:PROVIDER:%s", word, word,
+		        word, word, word);
 	if (errno_number(word))
 		return error_say(
 		        lookup->error, -EINVAL, "an errno means something only with its step: errno:RTR:%s", word);
 	return 0;
 }
 
-/* Which entries may be meant, else where all are listed; for as long as `nearest`. */
-static const char *suggest(struct arena *arena, struct nearest *nearest)
+/* Which entries, of `kind` or with NULL of all kinds, `typed` may mean, else where all are listed; for as long as
+ * `nearest`. */
+static const char *suggest(struct arena *arena, const struct kind *kind, const char *typed, struct nearest *nearest)
 {
 	struct strings queries = { 0 };
+	nearest->typed = typed;
 	explain_queries(arena, &queries);
 	for (uint32_t i = 0; i < queries.count; i++) {
 		const char *name = strchr(queries.items[i], ':');
-		if (name)
+		if (name && (!kind || kind_called(queries.items[i], (size_t)(name - queries.items[i])) == kind))
 			nearest_try(nearest, name + 1, queries.items[i]);
 	}
 	const char *text = nearest_text(nearest);
 	return *text ? text : " (rdmadiag explain --list has all)";
 }
 
+/* As much of `text` as a message quotes of it. */
+static const char *beginning(struct arena *arena, const char *text)
+{
+	enum { QUOTED = 60 };
+	size_t length = strlen(text), end = QUOTED;
+	if (length <= QUOTED)
+		return text;
+	while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
+		end--; /* not inside a character */
+	const char *cut = arena_printf(arena, "%.*s…", (int)end, text);
+	return cut ? cut : "";
+}
+
+/* Several words: "wc 12", or a line of a log. */
+static int refuse_words(struct lookup *lookup, const char *text)
+{
+	struct strings meant = { 0 };
+	struct nearest nearest = { 0 };
+	const char *blank = strchr(text, ' '), *offered = "";
+	if (kind_called(text, (size_t)(blank - text))) {
+		const char *query = arena_printf(lookup->arena, "%.*s:%s", (int)(blank - text), text, blank + 1);
+		if (query)
+			strings_add(lookup->arena, &meant, query);
+	} else {
+		explain_log(lookup->arena, text, &meant);
+	}
+	for (uint32_t i = 0; i < meant.count && offered; i++)
+		offered = arena_printf(lookup->arena, "%s%s%s", offered, i ? ", " : "; is it ", meant.items[i]);
+	if (meant.count && offered)
+		offered = arena_printf(lookup->arena, "%s?", offered);
+	return error_say(lookup->error, -ENOENT, "'%s' is no code or word that is known%s",
+	        beginning(lookup->arena, text),
+	        offered && *offered ? offered : suggest(lookup->arena, NULL, text, &nearest));
+}
+
 static int find_bare(struct lookup *lookup, const char *word)
 {
 	int result = refuse_bare(lookup, word);
 	const struct kind *only = NULL;
-	struct nearest nearest = { .typed = word };
+	struct nearest nearest = { 0 };
 	for (size_t i = 0; !result && i < ARRAY_SIZE(kinds); i++) {
 		if (!kinds[i].bare || find_kind(lookup, &kinds[i], word))
 			continue;
@@ -363,10 +454,12 @@ static int find_bare(struct lookup *lookup, const char *word)
 	const struct kind *alone = kind_called(word, strlen(word));
 	if (!result && !only && alone)
 		result = refuse_kind_alone(lookup, alone);
+	else if (!result && !only && strchr(word, ' '))
+		result = refuse_words(lookup, word);
 	else if (!result && !only)
 		result = error_say(lookup->error, -ENOENT,
-		        "'%s' is not known as status, event, finding, counter or word of a verdict%s", word,
-		        suggest(lookup->arena, &nearest));
+		        "'%s' is not known as status, event, finding, counter or word of a verdict%s",
+		        beginning(lookup->arena, word), suggest(lookup->arena, NULL, word, &nearest));
 	if (!result) {
 		*lookup->error = (struct error){ 0 }; /* of the tables that do not have it */
 		return find_kind(lookup, only, word);
@@ -375,20 +468,51 @@ static int find_bare(struct lookup *lookup, const char *word)
 	return result;
 }
 
-int explain_query(const char *query, struct arena *arena, struct explain_document *document, struct error *error)
+/* A query of `kind`, where nothing else than its table may have it. */
+static int find_of_kind(struct lookup *lookup, const struct kind *kind, const char *what)
 {
-	struct lookup lookup = { arena, document, error };
+	struct nearest nearest = { 0 };
+	what += strspn(what, " ");
+	if (!*what)
+		return refuse_kind_alone(lookup, kind);
+	int result = find_kind(lookup, kind, what);
+	if (result != -ENOENT || !kind->bare)
+		return result;
+	const char *said = arena_strdup(lookup->arena, lookup->error->text);
+	return error_say(
+	        lookup->error, -ENOENT, "%s%s", said ? said : "", suggest(lookup->arena, kind, what, &nearest));
+}
+
+/* What stands in front of the colon is no kind: perhaps the kind was left out, or has a slip in it. */
+static int refuse_kind(struct lookup *lookup, const char *query)
+{
+	struct nearest nearest = { 0 };
+	char typed[40];
+	const char *rest = split(query, typed, sizeof(typed));
+	const char *left_out = !rest ? NULL : explain_provider(typed) ? "vendor" : explain_step(typed) ? "errno" : NULL;
+	nearest.typed = typed;
+	for (size_t i = 0; rest && !left_out && i < ARRAY_SIZE(kinds); i++)
+		nearest_try(&nearest, kinds[i].name, arena_printf(lookup->arena, "%s:%s", kinds[i].name, rest));
+	if (left_out)
+		return error_say(
+		        lookup->error, -EINVAL, "'%s' is no kind of code; is it %s:%s?", typed, left_out, query);
+	const char *meant = rest ? nearest_text(&nearest) : "";
+	return error_say(lookup->error, -EINVAL, "'%.*s' is no kind of code%s", (int)strcspn(query, ":"), query,
+	        *meant ? meant : ": wc, vendor, errno, event, finding, counter, layer, stage, outcome, confidence");
+}
+
+int explain_query(const char *query, const struct explain_texts *texts, struct arena *arena,
+        struct explain_document *document, struct error *error)
+{
+	struct lookup lookup = { texts, arena, document, error };
 	*document = (struct explain_document){ .query = arena_strdup(arena, query) };
 	const char *colon = strchr(query, ':');
-	if (!colon)
-		return find_bare(&lookup, query);
-	const struct kind *kind = kind_called(query, (size_t)(colon - query));
+	const struct kind *kind = colon ? kind_called(query, (size_t)(colon - query)) : NULL;
 	if (kind)
-		return colon[1] ? find_kind(&lookup, kind, colon + 1) : refuse_kind_alone(&lookup, kind);
-	return error_say(error, -EINVAL,
-	        "'%.*s' is no kind of code: wc, vendor, errno, event, finding, counter, layer, stage, outcome, "
-	        "confidence",
-	        (int)(colon - query), query);
+		return find_of_kind(&lookup, kind, colon + 1);
+	if (!colon || strchr(query, ' '))
+		return find_bare(&lookup, query);
+	return refuse_kind(&lookup, query);
 }
 
 /* ---- all that can be asked ---- */

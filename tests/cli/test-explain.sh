@@ -43,6 +43,46 @@ status_is 3 "the middle of a name" "$RDMADIAG" explain flapp
 like "$errors" "; is it finding:port-flapping\?$" "is told which has it"
 status_is 3 "a word that many have" "$RDMADIAG" explain retry
 like "$errors" "counter:rnr_nak_retry_err, .* …\?$" "five of them are told"
+# A slip behind the kind is asked about as one of a bare word is.
+while read -r typed meant; do
+	status_is 3 "$typed, with a slip in it" "$RDMADIAG" explain "$typed"
+	like "$errors" "; is it $meant\?$" "is asked about: $meant"
+done <<END
+wc:IBV_WC_RETRY_EXC wc:IBV_WC_RETRY_EXC_ERR
+event:PORT_ER event:PORT_ERR
+finding:gid-stal finding:gid-stale
+counter:out_of_bufer counter:out_of_buffer
+layer:netwrk layer:network
+stage:complete stage:completed
+outcome:stall outcome:stalled
+confidence:likley confidence:likely
+errno:reg:12 errno:ibv_reg_mr:12
+END
+while read -r typed meant; do
+	status_is 2 "$typed, without a kind that is one" "$RDMADIAG" explain "$typed"
+	like "$errors" "; is it $meant\?$" "is asked about: $meant"
+done <<END
+mlx5:0x81 vendor:mlx5:0x81
+RTR:110 errno:RTR:110
+findings:gid-stale finding:gid-stale
+END
+# What libibverbs calls a code stands in the logs of programs, and in gid --watch.
+for text in "transport retry counter exceeded" "WC:Transport retry counter exceeded"; do
+	status_is 0 "$text" "$RDMADIAG" explain "${text/WC/wc}"
+	like "$output" '^wc 12 IBV_WC_RETRY_EXC_ERR$' "is the status"
+done
+for text in "port error" "event: port error" event:10; do
+	status_is 0 "$text" "$RDMADIAG" explain "$text"
+	like "$output" '^event 10 PORT_ERR$' "is the event"
+done
+status_is 3 "a line of a log" "$RDMADIAG" explain "NET/IB: Got completion from peer with status=12 opcode=129 len=0 vendor err 129"
+like "$errors" "^rdmadiag: 'NET/IB: Got .*…' is .*; is it wc:IBV_WC_RETRY_EXC_ERR\?$" "asks whether it is that status"
+status_is 3 "what the text names a code" "$RDMADIAG" explain "wc 12"
+like "$errors" "; is it wc:12\?$" "is asked about"
+status_is 3 "a line that has no code" "$RDMADIAG" explain "mlx5_core 0000:1b:00.0: Port module event: module 0, Cable unplugged"
+like "$errors" "explain --list has all" "says where all are listed"
+status_is 2 "a text without quotes" "$RDMADIAG" explain transport retry counter exceeded
+like "$errors" "stands in quotes" "needs them"
 status_is 3 "a code of another vendor is not known" "$RDMADIAG" explain vendor:irdma:0x81
 status_is 3 "and the document says so" "$RDMADIAG" explain -j vendor:irdma:0x81
 is "$(python3 -c 'import json,sys; d=json.loads(sys.stdin.readline()); print(d["meaning"], len(d["not_collected"]))' <<<"$output")" \

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "verdict/explain.h"
+#include "verdict/explain_log.h"
 #include "verdict/explain_query.h"
 
 #include <errno.h>
@@ -106,6 +107,82 @@ static void test_wc_numbers(void **state)
 	assert_null(explain_wc(INT64_MAX));
 }
 
+static void test_event_numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		int number;
+		const char *name;
+	} wanted[] = {
+#define EVENT(name) { name, #name }
+		EVENT(IBV_EVENT_CQ_ERR),
+		EVENT(IBV_EVENT_QP_FATAL),
+		EVENT(IBV_EVENT_QP_REQ_ERR),
+		EVENT(IBV_EVENT_QP_ACCESS_ERR),
+		EVENT(IBV_EVENT_COMM_EST),
+		EVENT(IBV_EVENT_SQ_DRAINED),
+		EVENT(IBV_EVENT_PATH_MIG),
+		EVENT(IBV_EVENT_PATH_MIG_ERR),
+		EVENT(IBV_EVENT_DEVICE_FATAL),
+		EVENT(IBV_EVENT_PORT_ACTIVE),
+		EVENT(IBV_EVENT_PORT_ERR),
+		EVENT(IBV_EVENT_LID_CHANGE),
+		EVENT(IBV_EVENT_PKEY_CHANGE),
+		EVENT(IBV_EVENT_SM_CHANGE),
+		EVENT(IBV_EVENT_SRQ_ERR),
+		EVENT(IBV_EVENT_SRQ_LIMIT_REACHED),
+		EVENT(IBV_EVENT_QP_LAST_WQE_REACHED),
+		EVENT(IBV_EVENT_CLIENT_REREGISTER),
+		EVENT(IBV_EVENT_GID_CHANGE),
+		EVENT(IBV_EVENT_WQ_FATAL),
+	};
+	size_t count;
+	explain_event_table(&count);
+	assert_int_equal(count, sizeof(wanted) / sizeof(wanted[0]));
+	for (size_t i = 0; i < count; i++) {
+		assert_non_null(explain_event(wanted[i].name));
+		assert_ptr_equal(explain_event_number(wanted[i].number), explain_event(wanted[i].name));
+	}
+	assert_null(explain_event_number(-1));
+	assert_null(explain_event_number((int64_t)count));
+}
+
+/* Messages of other programs, and what each may be about; none where that is left open. */
+static void test_log(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line, *queries;
+	} cases[] = {
+		{ "Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 vend 0x81)", "wc:IBV_WC_RETRY_EXC_ERR" },
+		{ "RNR retry counter exceeded", "wc:IBV_WC_RNR_RETRY_EXC_ERR" },
+		{ "got completion with status=12 opcode=0 len=0 vendor err 129", "wc:IBV_WC_RETRY_EXC_ERR" },
+		{ "Failed status 0xc: wr_id 0", "wc:IBV_WC_RETRY_EXC_ERR" },
+		{ "RECV failed with status WR flushed (5)", "wc:IBV_WC_WR_FLUSH_ERR" },
+		{ "local protection error", "wc:IBV_WC_LOC_PROT_ERR" },
+		{ "mlx5_0:1 async event: port error", "event:PORT_ERR" },
+		{ "CQ error on CQN 0x42", "event:CQ_ERR" },
+		{ "status 0", "" },
+		{ "status 99", "" },
+		{ "error", "" },
+		{ "general protection fault", "" },
+		{ "retry later", "" },
+		{ "", "" },
+		{ "   ", "" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct arena *arena = arena_new(1 << 16);
+		struct strings queries = { 0 };
+		char joined[200] = "";
+		explain_log(arena, cases[i].line, &queries);
+		for (uint32_t j = 0; j < queries.count; j++)
+			snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "%s%s", j ? " " : "",
+			        queries.items[j]);
+		assert_string_equal(joined, cases[i].queries);
+		arena_free(arena);
+	}
+}
+
 static void test_vendor(void **state)
 {
 	(void)state;
@@ -205,7 +282,7 @@ static void test_query(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct error error = { 0 };
 		struct explain_document document;
-		int result = explain_query(cases[i].query, arena, &document, &error);
+		int result = explain_query(cases[i].query, NULL, arena, &document, &error);
 		if (result != cases[i].result)
 			fail_msg("%s: %d, expected %d: %s", cases[i].query, result, cases[i].result, error.text);
 		assert_string_equal(document.query, cases[i].query);
@@ -224,6 +301,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_wc_numbers),
+		cmocka_unit_test(test_event_numbers),
+		cmocka_unit_test(test_log),
 		cmocka_unit_test(test_vendor),
 		cmocka_unit_test(test_unique),
 		cmocka_unit_test(test_query),
