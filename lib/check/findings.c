@@ -164,6 +164,7 @@ const struct finding_kind finding_kinds[] = {
 	        NULL },
 	{ "numa-node-unknown", SEVERITY_INFO, "the firmware names no NUMA node for the device", NULL },
 	{ "numa-node-without-cpus", SEVERITY_INFO, "the device is on a NUMA node that has memory and no CPUs", NULL },
+	{ "numa-node-without-memory", SEVERITY_INFO, "the device is on a NUMA node that has CPUs and no memory", NULL },
 	{ "numa-nodes-cross-packages", SEVERITY_WARNING,
 	        "NUMA nodes and packages cross each other: the map is inconsistent", NULL },
 	{ "package-sources-disagree", SEVERITY_INFO, "sysfs and hwloc tell different packages of a NUMA node's CPUs",

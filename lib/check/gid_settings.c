@@ -157,8 +157,8 @@ static struct fruitless fruitless_setting(const struct host *host, const struct 
 	bool nccl = !strcmp(consumer, "nccl");
 	if (!setting.variable)
 		return setting;
-	setting.value = nccl ? gid_nccl_get(environment, setting.variable)
-	                     : gid_environment_get(environment, setting.variable);
+	setting.value =
+	        nccl ? gid_nccl_get(environment, setting.variable) : gid_environment_get(environment, setting.variable);
 	bool lists = !strcmp(setting.variable, "UCX_NET_DEVICES") && setting.value;
 	if (lists && *setting.value != '^' && may_name_netdev(host, setting.value))
 		setting.value = NULL;
@@ -204,7 +204,8 @@ static const char *ports_of_named(const struct host *host, const struct fruitles
 			continue;
 		list_each(port, &device->ports)
 			if (ports)
-				ports = arena_printf(host->arena, "%s%s%" PRId64, ports, *ports ? ", " : "", port->number.value);
+				ports = arena_printf(
+				        host->arena, "%s%s%" PRId64, ports, *ports ? ", " : "", port->number.value);
 		return arena_printf(host->arena, "%s has port%s %s only.", device->name, plural(device->ports.count),
 		        ports ? ports : "1");
 	}
@@ -217,11 +218,13 @@ static const char *advice_of(const struct host *host, const struct fruitless *se
 	if (!strcmp(setting->variable, "UCX_IB_GID_INDEX"))
 		return "UCX_IB_GID_INDEX is an index or \"auto\", and there is no -1 that stands for the latter.";
 	if (!strcmp(setting->variable, "UCX_IB_ROCE_SUBNETS"))
-		return "UCX_IB_ROCE_SUBNETS has to name subnets of addresses that ports here have, and UCX_IB_GID_INDEX "
-		       "not to be set beside it.";
+		return "UCX_IB_ROCE_SUBNETS has to name subnets of addresses that ports here have, and "
+		       "UCX_IB_GID_INDEX not to be set beside it.";
 	if (*setting->value == '^')
-		return arena_printf(arena, "With \"^\" in front %s names what is not to be used: take the \"^\" or some names "
-		                           "away.", setting->variable);
+		return arena_printf(arena,
+		        "With \"^\" in front %s names what is not to be used: take the \"^\" or some "
+		        "names away.",
+		        setting->variable);
 	const char *ports = ports_of_named(host, setting);
 	return ports ? ports
 	             : "Name devices of this host: udev gives others than the driver's where it renames them "
@@ -251,8 +254,8 @@ void check_gid_devices(
 	        "of the devices here (%s) %s: without RDMA it is slow, or does not start", names, said);
 	for (size_t i = 0; i < ARRAY_SIZE(consumers); i++)
 		if (settings[i].value)
-			report_evidence(&host->report, finding, "settings", settings[i].variable, "%.80s",
-			        settings[i].value);
+			report_evidence(
+			        &host->report, finding, "settings", settings[i].variable, "%.80s", settings[i].value);
 	report_advice(finding, advice);
 }
 

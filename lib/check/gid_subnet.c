@@ -20,8 +20,8 @@ static bool has_entry(const struct gid_document *document, const struct netdev *
 }
 
 /*
- * Ports whose connections go by what ARP tells: rdma_cm takes the peer's port GID from IPoIB, and refuses a request that
- * came to another port than the address has (validate_net_dev() in drivers/infiniband/core/cma.c); a connection of
+ * Ports whose connections go by what ARP tells: rdma_cm takes the peer's port GID from IPoIB, and refuses a request
+ * that came to another port than the address has (validate_net_dev() in drivers/infiniband/core/cma.c); a connection of
  * iWARP is one of the adapter whose netdev it came to. That of siw is a socket of the kernel, which takes it anywhere.
  */
 static bool goes_by_arp(const struct rdma_device *device, const struct port *port)
@@ -113,8 +113,8 @@ static void report_subnet(struct host *host, const struct shared_subnet *subnet,
 		add_settings(&host->report, finding, member->netdev);
 	report_advice(finding,
 	        lax ? arena_printf(host->arena,
-	                      "Set arp_ignore=1 and arp_announce=2 on %s, as the others have arp_ignore or arp_filter, or "
-	                      "put each of them into a subnet of its own.",
+	                      "Set arp_ignore=1 and arp_announce=2 on %s, as the others have arp_ignore or "
+	                      "arp_filter, or put each of them into a subnet of its own.",
 	                      lax)
 	            : "Put each of them into a subnet of its own, or set arp_ignore=1, arp_announce=2 and source-based "
 	              "routing.");

@@ -67,6 +67,11 @@ static bool differ(struct num a, struct num b)
 	return a.known && b.known && a.value != b.value;
 }
 
+static bool are_apart(const struct host *host, struct num node, struct num other)
+{
+	return differ(node, other) && !host_nodes_are_near(host, node.value, other.value);
+}
+
 /* The other modes send and receive on all members (Documentation/networking/bonding.rst). */
 static bool has_one_active(const struct bond *bond)
 {
@@ -81,7 +86,7 @@ static void check_places(const struct found_bond *found, struct report *report)
 	char places[TEXT_SIZE] = "";
 	list_each(member, &found->bond->members) {
 		struct num node = node_of(member), package = package_of(member);
-		nodes |= differ(node, node_of(first));
+		nodes |= are_apart(found->host, node, node_of(first));
 		packages |= differ(package, package_of(first));
 		append(places, "%s%s on ", *places ? ", " : "", member->name);
 		if (node.known)

@@ -4,6 +4,7 @@
 #include "check/topo.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool intersects(const char *a, const char *b)
@@ -92,19 +93,25 @@ static bool has_cpus(const struct numa_node *node)
 	return node && node->cpus && *node->cpus;
 }
 
-/* The nodes with CPUs that are the nearest to one that has none. */
+static bool has_memory(const struct numa_node *node)
+{
+	return node && node->memory_bytes.value > 0;
+}
+
+/* The nodes with CPUs, or with memory, that are the nearest to one that has none. */
 struct nearest_nodes {
 	char text[NODES_TEXT_SIZE]; /* "": the distances are not known */
 	int64_t distance;
 	uint32_t count, farther;
 };
 
-static struct nearest_nodes nearest_with_cpus(const struct host *host, const struct numa_node *node)
+static struct nearest_nodes nearest_with(
+        const struct host *host, const struct numa_node *node, bool (*has)(const struct numa_node *node))
 {
 	struct nearest_nodes nearest = { .text = "" };
 	list_each(entry, &node->distances) {
 		int64_t distance = entry->value.value;
-		if (!has_cpus(host_node(host, entry->key)))
+		if (!has(host_node(host, entry->key)))
 			continue;
 		if (nearest.count && distance > nearest.distance) {
 			nearest.farther++;
@@ -126,7 +133,7 @@ static void check_without_cpus(const struct host *host, const struct rdma_device
 	const struct numa_node *node = place && place->numa_node.known ? host_node(host, place->numa_node.value) : NULL;
 	if (!node || !node->cpus || *node->cpus)
 		return;
-	struct nearest_nodes nearest = nearest_with_cpus(host, node);
+	struct nearest_nodes nearest = nearest_with(host, node, has_cpus);
 	if (!*nearest.text)
 		return;
 	bool tells = nearest.farther || nearest.count == 1;
@@ -139,6 +146,45 @@ static void check_without_cpus(const struct host *host, const struct rdma_device
 		report_advice(finding, "Place the threads that use it there.");
 }
 
+/* DIMMs that are missing, or not recognized: what the adapter moves lies at another node, whatever program it is. */
+static void check_without_memory(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	const struct pci_function *place = place_of(device);
+	const struct numa_node *node = place && place->numa_node.known ? host_node(host, place->numa_node.value) : NULL;
+	if (!has_cpus(node) || !num_is(node->memory_bytes, 0))
+		return;
+	struct nearest_nodes nearest = nearest_with(host, node, has_memory);
+	if (!nearest.count || host_nodes_are_near(host, node->id.value, strtol(nearest.text, NULL, 10)))
+		return;
+	struct finding *finding = check_add(report, "numa-node-without-memory", device->name,
+	        "%s is on node %d, which has no memory; the nearest with memory: node%s %s (distance %d)", device->name,
+	        (int)node->id.value, plural_list(nearest.text), nearest.text, (int)nearest.distance);
+	report_evidence(report, finding, "sysfs", "MemTotal", "0");
+	report_advice(finding, "Look whether the memory modules of that node are there and recognized; else move the "
+	                       "adapter to a slot of a node with memory.");
+}
+
+/* May the process run on a node whose memory is as near to the device's as its own? */
+static bool runs_near(const struct host *host, const char *cpus, int64_t id)
+{
+	list_each(node, &host->numa_nodes)
+		if (node->cpus && *node->cpus && host_nodes_are_near(host, node->id.value, id) &&
+		        intersects(node->cpus, cpus))
+			return true;
+	return false;
+}
+
+static bool takes_memory_near(const struct host *host, const char *nodes, int64_t id)
+{
+	char text[16];
+	list_each(node, &host->numa_nodes) {
+		snprintf(text, sizeof(text), "%d", (int)node->id.value);
+		if (host_nodes_are_near(host, node->id.value, id) && intersects(text, nodes))
+			return true;
+	}
+	return false;
+}
+
 static void check_process(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	const struct pci_function *place = place_of(device);
@@ -147,7 +193,8 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	if (!place || !place->numa_node.known || host->numa_nodes.count < 2)
 		return;
 	int node = (int)place->numa_node.value;
-	if (place->local_cpus && *place->local_cpus && process->cpus && !intersects(place->local_cpus, process->cpus)) {
+	if (place->local_cpus && *place->local_cpus && process->cpus &&
+	        !intersects(place->local_cpus, process->cpus) && !runs_near(host, process->cpus, node)) {
 		nodes_of_cpus(host, process->cpus, nodes);
 		struct finding *finding = *nodes ? check_add(report, "process-on-another-node", device->name,
 		                                           "this process may run on node%s %s only, %s is on node %d%s",
@@ -166,7 +213,8 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	             strcmp(process->memory_policy, "local") != 0;
 	char own[16];
 	snprintf(own, sizeof(own), "%d", node);
-	if (bound && process->memory_nodes && *process->memory_nodes && !intersects(own, process->memory_nodes)) {
+	if (bound && process->memory_nodes && *process->memory_nodes && !intersects(own, process->memory_nodes) &&
+	        !takes_memory_near(host, process->memory_nodes, node)) {
 		struct finding *finding = check_add(report, "memory-policy-elsewhere", device->name,
 		        "memory of this process comes from node%s %s (%s), %s is on node %d",
 		        plural_list(process->memory_nodes), process->memory_nodes, process->memory_policy, device->name,
@@ -242,6 +290,7 @@ void check_numa(const struct host *host, struct report *report)
 	list_each(device, &host->devices) {
 		check_unknown(host, device, report);
 		check_without_cpus(host, device, report);
+		check_without_memory(host, device, report);
 		check_process(host, device, report);
 	}
 	check_map(host, report);

@@ -155,7 +155,7 @@ static bool is_hardware(const struct search *search, const struct gid_entry *ent
 	return device && device->software != FLAG_YES && !rdma_driver_is_software(device->driver_id);
 }
 
-/* More is better: the route's own source address, then RoCE v2, then the netdev of the route itself, then an adapter. */
+/* More is better: the route's own source address, then RoCE v2, then the netdev of the route, then an adapter. */
 static int fitness(const struct search *search, const struct gid_entry *entry)
 {
 	const struct gid_path *path = search->path;

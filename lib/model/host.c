@@ -450,6 +450,17 @@ struct numa_node *host_node(const struct host *host, int64_t id)
 	return NULL;
 }
 
+bool host_nodes_are_near(const struct host *host, int64_t one, int64_t other)
+{
+	enum { NEAR = 11 }; /* 10 is that of a node to itself (ACPI specification, SLIT) */
+	const struct numa_node *node = one == other ? NULL : host_node(host, one);
+	if (node)
+		list_each(distance, &node->distances)
+			if (distance->key == other)
+				return distance->value.known && distance->value.value <= NEAR;
+	return one == other;
+}
+
 struct netdev *port_netdev(const struct port *port)
 {
 	list_each(related, &port->netdevs)

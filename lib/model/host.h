@@ -438,6 +438,11 @@ bool device_reaches(const struct rdma_device *device, const char *netdev);
 enum { PORT_LABEL_SIZE = 64 + 1 + NUMBER_TEXT_SIZE };
 const char *port_label(const char *device, struct num number, char out[static PORT_LABEL_SIZE]);
 struct numa_node *host_node(const struct host *host, int64_t id);
+/*
+ * Is the memory of one node as near to the other as its own? That of one node, of course; and of nodes that firmware
+ * makes of caches, among which memory is interleaved (AMD, "L3 cache as NUMA domain": distance 11).
+ */
+bool host_nodes_are_near(const struct host *host, int64_t one, int64_t other);
 /* The netdev that the port is bound to (relation "port"), NULL if none is known. */
 struct netdev *port_netdev(const struct port *port);
 /* Has it counted any? False where it is NULL, too. */

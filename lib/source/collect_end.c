@@ -66,8 +66,8 @@ static int no_device(const struct host *host, struct error *error)
 		        "exclusive)");
 	if (bound && driver_gives_away(bound->driver))
 		return error_say(error, -ENODEV,
-		        "no RDMA device: the adapter %s is given to a virtual machine or a program in user space (driver "
-		        "%s)",
+		        "no RDMA device: the adapter %s is given to a virtual machine or a program in user space "
+		        "(driver %s)",
 		        bound->address, bound->driver);
 	if (bound)
 		return error_say(error, -ENODEV,

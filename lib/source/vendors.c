@@ -10,7 +10,13 @@
  */
 static bool is_function_without_rdma(struct num pci_vendor, struct num pci_device)
 {
-	enum { CHELSIO = 0x1425, CHELSIO_T4 = 0x4000, CHELSIO_KIND = 0xf00, CHELSIO_UNIFIED = 0x400, PENSANDO = 0x1dd8 };
+	enum {
+		CHELSIO = 0x1425,
+		CHELSIO_T4 = 0x4000,
+		CHELSIO_KIND = 0xf00,
+		CHELSIO_UNIFIED = 0x400,
+		PENSANDO = 0x1dd8
+	};
 	if (num_is(pci_vendor, CHELSIO) && pci_device.known && pci_device.value >= CHELSIO_T4)
 		return (pci_device.value & CHELSIO_KIND) != CHELSIO_UNIFIED;
 	return num_is(pci_vendor, PENSANDO) && num_is(pci_device, 0x1004);

@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 /*
- * Is this a function of a network adapter that Linux has an RDMA driver for? Of vendors only that make nearly no others,
- * and not of functions that have no RDMA beside one that has it.
+ * Is this a function of a network adapter that Linux has an RDMA driver for? Of vendors only that make nearly no
+ * others, and not of functions that have no RDMA beside one that has it.
  */
 bool vendor_id_has_rdma(struct num pci_vendor, struct num pci_device);
 
