@@ -25,6 +25,11 @@ const struct finding_kind finding_kinds[] = {
 	        NULL },
 	{ "bond-mixed-speeds", SEVERITY_WARNING, "members run at different speeds", NULL },
 	{ "bond-single-member", SEVERITY_INFO, "the bond has one member: neither redundancy nor LAG", NULL },
+	{ "bond-without-device-lag", SEVERITY_WARNING,
+	        "packets come in at any member of a bond whose members have RDMA devices of their own: what comes to "
+	        "the "
+	        "wrong one is lost",
+	        NULL },
 	{ "bond-without-lacp-partner", SEVERITY_WARNING,
 	        "nothing answers the bond's LACP, so that it uses the members of one aggregator only", NULL },
 	{ "roce-lag-active", SEVERITY_INFO,
@@ -60,8 +65,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-subnet-overlap", SEVERITY_INFO,
 	        "the subnet of a port's address lies within the larger one of another adapter", NULL },
 	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID", NULL },
-	{ "device-setting", SEVERITY_WARNING,
-	        "what NCCL or UCX is told by a setting leaves it no device of this host", NULL },
+	{ "device-setting", SEVERITY_WARNING, "what NCCL or UCX is told by a setting leaves it no device of this host",
+	        NULL },
 	/* probe */
 	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device", NULL },
 	{ "probe-corrupt", SEVERITY_ERROR, "a loopback probe moved data that is not what was sent", NULL },

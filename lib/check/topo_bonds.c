@@ -186,6 +186,59 @@ static void check_claims(const struct found_bond *found, struct report *report)
 	report_evidence(report, finding, "netlink", "RDMA_NLDEV_ATTR_NDEV_INDEX", "%s", devices);
 }
 
+/* The modes of which the other end sends to each member what it likes (Documentation/networking/bonding.rst). */
+static bool receives_anywhere(const struct bond *bond)
+{
+	static const char *const modes[] = { "802.3ad", "balance-rr", "balance-xor" };
+	for (size_t i = 0; bond->mode && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(bond->mode, modes[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The device of the member's own that the adapter hands packets to; NULL: none, as of the members of a LAG that another
+ * one stands in for, or one whose connections are sockets of the kernel.
+ */
+static const char *device_of_its_own(const struct host *host, const struct bond_member *member)
+{
+	const char *name =
+	        member->active != FLAG_NO && member->rdma_devices.count == 1 ? member->rdma_devices.items[0] : NULL;
+	const struct rdma_device *device = name ? host_device(host, name) : NULL;
+	bool offloads = device && device->software == FLAG_NO &&
+	                (device->transport == TRANSPORT_ROCE || device->transport == TRANSPORT_IWARP);
+	return offloads ? name : NULL;
+}
+
+/* A LAG would leave one device for all members. */
+static void check_receivers(const struct found_bond *found, struct report *report)
+{
+	const char *first = NULL;
+	char receivers[TEXT_SIZE] = "";
+	uint32_t count = 0;
+	if (!receives_anywhere(found->bond))
+		return;
+	list_each(member, &found->bond->members) {
+		const char *device = device_of_its_own(found->host, member);
+		if (!device || (first && !strcmp(first, device)))
+			continue;
+		first = first ? first : device;
+		append(receivers, "%s%s (%s)", count++ ? ", " : "", member->name, device);
+	}
+	if (count < 2)
+		return;
+	struct finding *finding = check_add(report, "bond-without-device-lag", found->subject,
+	        "in mode %s packets come in at any member, and each of %s knows its own connections only: what comes "
+	        "to another one is lost",
+	        found->bond->mode, receivers);
+	list_each(member, &found->bond->members)
+		list_each(name, &member->rdma_devices)
+			report_evidence(report, finding, "RDMA device", member->name, "%s", name);
+	report_advice(finding,
+	        "Take mode active-backup, use the members without a bond, or bond ports of one adapter whose "
+	        "driver makes one RDMA device of them (RoCE LAG).");
+}
+
 static const char *word_or(const char *text, const char *otherwise)
 {
 	return text ? text : otherwise;
@@ -321,6 +374,7 @@ static void check_bond(const struct host *host, const struct port_netdev *netdev
 	check_places(&found, report);
 	check_adapters(&found, report);
 	check_claims(&found, report);
+	check_receivers(&found, report);
 	bool down = check_bond_state(netdev->netdev, found.subject, report);
 	bool alone = check_partner(&found, report);
 	if (!alone)

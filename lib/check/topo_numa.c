@@ -193,8 +193,8 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 	if (!place || !place->numa_node.known || host->numa_nodes.count < 2)
 		return;
 	int node = (int)place->numa_node.value;
-	if (place->local_cpus && *place->local_cpus && process->cpus &&
-	        !intersects(place->local_cpus, process->cpus) && !runs_near(host, process->cpus, node)) {
+	if (place->local_cpus && *place->local_cpus && process->cpus && !intersects(place->local_cpus, process->cpus) &&
+	        !runs_near(host, process->cpus, node)) {
 		nodes_of_cpus(host, process->cpus, nodes);
 		struct finding *finding = *nodes ? check_add(report, "process-on-another-node", device->name,
 		                                           "this process may run on node%s %s only, %s is on node %d%s",
