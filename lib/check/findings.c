@@ -27,8 +27,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "bond-single-member", SEVERITY_INFO, "the bond has one member: neither redundancy nor LAG", NULL },
 	{ "bond-without-device-lag", SEVERITY_WARNING,
 	        "packets come in at any member of a bond whose members have RDMA devices of their own: what comes to "
-	        "the "
-	        "wrong one is lost",
+	        "the wrong one is lost",
 	        NULL },
 	{ "bond-without-lacp-partner", SEVERITY_WARNING,
 	        "nothing answers the bond's LACP, so that it uses the members of one aggregator only", NULL },

@@ -73,8 +73,47 @@ static const char *ignored_link(const struct host *host, const struct port *port
 	        netdev->name, netdev->name);
 }
 
+static const struct rdma_device *physical_function(const struct host *host, const struct rdma_device *vf)
+{
+	list_each(device, &host->devices)
+		if (device->pci && vf->function.parent && !strcmp(device->pci->address, vf->function.parent))
+			return device;
+	return NULL;
+}
+
+/* In switchdev mode a VF has the link of its representor. */
+static const char *advice_of_active_pf(
+        const struct host *host, const struct rdma_device *vf, const struct rdma_device *pf, const char *netdev)
+{
+	char number[16] = "N";
+	if (pf->representors.count)
+		return arena_printf(host->arena,
+		        "%s, its physical function, is active in switchdev mode: set the representor of the VF up "
+		        "(devlink port show tells which it is).",
+		        pf->name);
+	if (vf->vf_index.known)
+		snprintf(number, sizeof(number), "%d", (int)vf->vf_index.value);
+	return arena_printf(host->arena,
+	        "%s, its physical function, is active, so the VF is switched off there: ip link set %s vf %s state "
+	        "auto.",
+	        pf->name, netdev, number);
+}
+
+/* A VF has no cable: its link is what its physical function, or who rules that, lets it have. */
+static const char *down_advice_of_vf(const struct host *host, const struct rdma_device *vf)
+{
+	const struct rdma_device *pf = physical_function(host, vf);
+	if (!pf)
+		return "The link of a VF is that of its physical function, or switched off there (ip link set DEV vf N "
+		       "state auto): look at the host that has it.";
+	list_each(port, &pf->ports)
+		if (is_state(port, "ACTIVE") && port_netdev(port))
+			return advice_of_active_pf(host, vf, pf, port_netdev(port)->name);
+	return arena_printf(host->arena, "It follows %s, its physical function, which is not active.", pf->name);
+}
+
 /* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
-static const char *down_advice(const struct host *host, const struct port *port)
+static const char *down_advice(const struct host *host, const struct rdma_device *device, const struct port *port)
 {
 	struct arena *arena = host->arena;
 	static const struct {
@@ -95,6 +134,8 @@ static const char *down_advice(const struct host *host, const struct port *port)
 	const char *ignored = ignored_link(host, port);
 	if (ignored)
 		return ignored;
+	if (device->function.kind == FUNCTION_VF && (!netdev || netdev->carrier != FLAG_YES))
+		return down_advice_of_vf(host, device);
 	/* RoCE and iWARP drivers say DISABLED of every port without a carrier (mlx5_query_port_roce()). */
 	const char *members = netdev ? bond_members_advice(arena, netdev) : NULL;
 	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO && members)
@@ -197,7 +238,7 @@ static void check_state(const struct host *host, const struct rdma_device *devic
 	} else if (is_state(port, "DOWN") && !(is_infiniband_vf(device) && is_zero_guid(device->node_guid))) {
 		finding = check_add(report, "port-down", subject, "the port is DOWN, physical state %s",
 		        port->physical_state ? port->physical_state : "unknown");
-		report_advice(finding, silent_hop(device) ? NULL : down_advice(host, port));
+		report_advice(finding, silent_hop(device) ? NULL : down_advice(host, device, port));
 		if (finding && is_down_unasked(host, device, port))
 			finding->severity = SEVERITY_ERROR;
 	} else if (port->state && !is_state(port, "ACTIVE") && !is_state(port, "DOWN")) {
