@@ -48,10 +48,11 @@ static bool waits_for_others(const struct stuck_step *stuck)
 /*
  * A process that somebody stopped, whatever it was doing: job control, a debugger, a frozen cgroup (kernel,
  * do_signal_stop() and ptrace_stop() in kernel/signal.c, refrigerator in kernel/freezer.c, kernel/cgroup/freezer.c).
+ * What the compiler puts into get_signal() has its name: Linux 6.1 does that with do_freezer_trap().
  */
 static bool is_stopped(const struct stuck_step *stuck)
 {
-	static const char *const channels[] = { "signal_stop", "ptrace_stop", "refrigerator", "freezer" };
+	static const char *const channels[] = { "signal_stop", "ptrace_stop", "refrigerator", "freezer", "get_signal" };
 	for (size_t i = 0; i < ARRAY_SIZE(channels); i++)
 		if (text_has(stuck->wait_channel, channels[i]))
 			return true;
@@ -84,14 +85,17 @@ static bool tell_stopped_device(struct judge *judge)
 	return true;
 }
 
+static bool is_posting(const struct stuck_step *stuck)
+{
+	return text_has(stuck->step, "post_send") || text_has(stuck->step, "wr_complete");
+}
+
 /* rxe sends from within the call that posts, and tries again there while the host's network stack refuses its packets.
  */
 static layer_set layers_of_sending(struct judge *judge)
 {
 	const struct endpoint_facts *local = &judge->evidence->local;
-	bool posts = text_has(judge->evidence->stuck->step, "post_send") ||
-	             text_has(judge->evidence->stuck->step, "wr_complete");
-	if (!posts || !is_software(local) || (local->filter && !*local->filter))
+	if (!is_posting(judge->evidence->stuck) || !is_software(local) || (local->filter && !*local->filter))
 		return 0;
 	because(judge, "soft RoCE may send from within this call, and goes on as long as the host refuses its packets");
 	tell_filters(judge);
@@ -177,6 +181,19 @@ static bool judge_place(struct judge *judge, enum outcome outcome)
 	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
 }
 
+static void tell_done_before(struct judge *judge, bool all)
+{
+	const struct operation *pending = judge->pending;
+	int64_t count = success_count(judge);
+	if (all)
+		because(judge, "%s had completed successfully before", all_operations(judge, count));
+	else if (count)
+		because(judge, "%" PRId64 " operation%s had completed successfully before", count, plural(count));
+	if (pending && !is_in_post(pending))
+		because(judge, "the %s had been posted before, and had no completion by then",
+		        request_words(judge, pending->opcode, pending->bytes));
+}
+
 bool rule_stuck(struct judge *judge)
 {
 	const struct stuck_step *stuck = judge->evidence->stuck;
@@ -184,8 +201,8 @@ bool rule_stuck(struct judge *judge)
 		return true;
 	if (!stuck || is_waiting(stuck))
 		return false;
-	/* A hang at the end, after everything went well, does not undo it. */
-	bool done = all_ended_well(judge);
+	/* A hang at the end, after everything went well, does not undo it; who still posts is not at the end. */
+	bool done = all_ended_well(judge) && !is_posting(stuck);
 	if (done && judge->wrong)
 		return false;
 	/* The first error wins. */
@@ -199,8 +216,7 @@ bool rule_stuck(struct judge *judge)
 	because(judge, "%s had not returned when the deadline came", stuck->step);
 	if (judge_waiting_step(judge))
 		return true;
-	if (done)
-		because(judge, "%s had completed successfully before", all_operations(judge, success_count(judge)));
+	tell_done_before(judge, done);
 	if (judge_stuck_device(judge, outcome))
 		return true;
 	const char *call = system_call_of(stuck);
