@@ -202,13 +202,9 @@ static void check_none(const struct table_check *check, const struct counts *cou
 	        "with an address.");
 }
 
-/* An address of the port's netdev that routers know, which then has no entry where all entries are link-local. */
-static const struct address *left_out(const struct table_check *check)
+/* An address that routers know; NULL: none. */
+static const struct address *routable_address(const struct netdev *netdev)
 {
-	const struct port *port = check->port.table->rdma_port;
-	const struct netdev *netdev = port ? port_netdev(port) : NULL;
-	if (!netdev || netdev->admin_up == FLAG_NO)
-		return NULL;
 	list_each(address, &netdev->addresses) {
 		uint8_t gid[16];
 		gid_from_address(address, gid);
@@ -219,21 +215,42 @@ static const struct address *left_out(const struct table_check *check)
 	return NULL;
 }
 
-static void report_left_out(const struct table_check *check, const struct address *address)
+/*
+ * The netdev with such an address, which then has no entry where all entries are link-local: that of the port, or the
+ * bond, team or bridge that it is a member of. NULL: there is none.
+ */
+static const struct netdev *left_out(const struct table_check *check)
 {
-	const struct netdev *netdev = port_netdev(check->port.table->rdma_port);
+	const struct port *port = check->port.table->rdma_port;
+	const struct netdev *netdev = port ? port_netdev(port) : NULL;
+	const struct netdev *holder = netdev ? address_holder(check->host, netdev) : NULL;
+	if (!netdev || netdev->admin_up == FLAG_NO)
+		return NULL;
+	if (routable_address(netdev))
+		return netdev;
+	return holder && holder->admin_up != FLAG_NO && routable_address(holder) ? holder : NULL;
+}
+
+static void report_left_out(const struct table_check *check, const struct netdev *netdev)
+{
+	const struct address *address = routable_address(netdev);
+	const struct netdev *own = port_netdev(check->port.table->rdma_port);
+	bool idle = netdev != own && is_idle_member(check->host, own);
 	uint8_t gid[16];
 	char ip[IP_TEXT_SIZE];
 	gid_from_address(address, gid);
 	gid_format_ip(gid, ip);
 	struct finding *finding = check_add(check->report, "gid-link-local-only", check->subject,
-	        "only link-local GIDs: peers in the same L2 segment only; the address %s of %s has no entry", ip,
-	        netdev->name);
+	        "only link-local GIDs: peers in the same L2 segment only; the address %s of %s has no entry%s", ip,
+	        netdev->name, idle ? ", for this member is not the active one" : "");
+	if (finding && idle)
+		finding->severity = SEVERITY_INFO;
 	report_evidence(check->report, finding, "GID table", "routable entries", "0");
 	report_evidence(check->report, finding, "RTM_GETADDR", netdev->name, "%s/%u", ip, address->prefix_length);
 	report_advice(finding,
-	        arena_printf(check->host->arena,
-	                "Take %s down and up again, so that the kernel makes its entries anew.", netdev->name));
+	        idle ? "It gets one when it becomes the active member."
+	             : arena_printf(check->host->arena,
+	                       "Take %s down and up again, so that the kernel makes its entries anew.", netdev->name));
 }
 
 /* None of them reaches anybody; NULL: one does. */
@@ -287,9 +304,9 @@ static void check_roce(const struct table_check *check)
 	}
 	if (gid_port_inactive(&check->port))
 		return; /* what it may reach is the next question, once it has a link */
-	const struct address *address = counts.link_local == counts.usable ? left_out(check) : NULL;
-	if (address) {
-		report_left_out(check, address);
+	const struct netdev *holder = counts.link_local == counts.usable ? left_out(check) : NULL;
+	if (holder) {
+		report_left_out(check, holder);
 	} else if (counts.link_local == counts.usable && pathless_netdev(&check->port)) {
 		report_pathless(check, pathless_netdev(&check->port));
 	} else if (counts.link_local == counts.usable) {
