@@ -204,27 +204,40 @@ static bool is_below(const struct netdev *upper, const struct netdev *candidate)
 	       netdev_is_member(candidate, upper);
 }
 
-/* rdma_read_gid_l2_fields(), drivers/infiniband/core/cache.c: the netdev's own tag, else the first found below it. */
-static struct num vlan_below(const struct host *host, const struct netdev *netdev, int depth)
+/* The netdev itself, else the first VLAN that is found below it; NULL: there is none. */
+static const struct netdev *vlan_below(const struct host *host, const struct netdev *netdev, int depth)
 {
 	if (netdev->kind == LINK_VLAN && netdev->vlan_id.known)
-		return netdev->vlan_id;
+		return netdev;
 	for (uint32_t i = 0; depth && i < host->netdevs.count; i++) {
 		const struct netdev *lower = host->netdevs.items[i];
 		if (lower == netdev || !is_below(netdev, lower))
 			continue;
-		struct num vlan = vlan_below(host, lower, depth - 1);
-		if (vlan.known)
+		const struct netdev *vlan = vlan_below(host, lower, depth - 1);
+		if (vlan)
 			return vlan;
 	}
-	return (struct num){ 0 };
+	return NULL;
 }
 
-struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
+/* rdma_read_gid_l2_fields(), drivers/infiniband/core/cache.c: the netdev's own tag, else the first found below it. */
+static const struct netdev *vlan_of(const struct host *host, const struct netdev *netdev)
 {
 	bool plain = !netdev->lower_ifindex.known && netdev->kind != LINK_BOND && netdev->kind != LINK_BRIDGE &&
 	             netdev->kind != LINK_TEAM;
 	return vlan_below(host, netdev, plain ? 0 : STACK_DEPTH);
+}
+
+struct num netdev_vlan(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *vlan = vlan_of(host, netdev);
+	return vlan ? vlan->vlan_id : (struct num){ 0 };
+}
+
+struct num netdev_outer_vlan(const struct host *host, const struct netdev *netdev)
+{
+	const struct netdev *vlan = vlan_of(host, netdev), *lower = vlan ? host_lower(host, vlan) : NULL;
+	return lower ? netdev_vlan(host, lower) : (struct num){ 0 };
 }
 
 static bool is_below_elsewhere(const struct host *host, const struct netdev *netdev, int depth)

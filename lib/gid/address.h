@@ -52,6 +52,8 @@ const char *netdev_lacks(const struct host *host, const struct netdev *netdev);
 const struct netdev *netdev_base(const struct host *host, const struct netdev *netdev);
 /* VLAN id of frames sent through the netdev: its own, or of one below it, as the kernel looks for it. */
 struct num netdev_vlan(const struct host *host, const struct netdev *netdev);
+/* That of a VLAN on which this one stands: the stack puts on both tags, an adapter the upper one. Unknown: none. */
+struct num netdev_outer_vlan(const struct host *host, const struct netdev *netdev);
 /* Does it stand on netdevs of another network namespace, of which one may be a VLAN? */
 bool netdev_vlan_is_hidden(const struct host *host, const struct netdev *netdev);
 /* Is `netdev` the netdev of the port, or stacked on it, or a member below it? */

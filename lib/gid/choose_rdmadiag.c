@@ -85,7 +85,8 @@ static int plain(const struct gid_entry *entry)
 static bool is_carried(const struct gid_port *port, const struct gid_entry *entry)
 {
 	const struct port *rdma_port = port->table->rdma_port;
-	return !entry->link || !netdev_is_overlay(entry->link) || (rdma_port && port_netdev(rdma_port) == entry->link);
+	bool encapsulated = entry->link && (netdev_is_overlay(entry->link) || entry->outer_vlan.known);
+	return !encapsulated || (rdma_port && port_netdev(rdma_port) == entry->link);
 }
 
 static struct rank rank_of(const struct gid_port *port, const struct gid_entry *entry)
@@ -150,6 +151,12 @@ static void reject(struct arena *arena, struct gid_choice *choice, const struct 
 		        entry->type ? "RoCE v1: not routable, same L2 segment only" : "its RoCE version is unknown");
 		break;
 	case CARRIED:
+		if (entry->outer_vlan.known) {
+			gid_reject(arena, choice, entry,
+			        "VLAN %" PRId64 " on VLAN %" PRId64 ": the adapter puts on the first tag only",
+			        entry->vlan.value, entry->outer_vlan.value);
+			break;
+		}
 		gid_reject(arena, choice, entry, "%s is an overlay netdev (%s): the adapter does not encapsulate",
 		        netdev_name(entry), entry->link->kind_name ? entry->link->kind_name : "virtual");
 		break;
@@ -208,7 +215,8 @@ static const char *caveat(const struct gid_port *port, const struct gid_entry *b
 	if (best->scope == GID_SCOPE_LINK_LOCAL)
 		return "; only peers in the same L2 segment are reached";
 	if (!is_carried(port, best))
-		return "; its netdev is an overlay";
+		return best->outer_vlan.known ? "; its VLAN stands on another one, whose tag the adapter leaves out"
+		                              : "; its netdev is an overlay";
 	return "";
 }
 

@@ -137,6 +137,7 @@ static void join(const struct judge *judge, struct gid_entry *entry, struct netd
 	entry->netdev = entry->link->name;
 	entry->ifindex = entry->link->ifindex;
 	entry->vlan = netdev_vlan(judge->host, entry->link);
+	entry->outer_vlan = netdev_outer_vlan(judge->host, entry->link);
 	entry->vlan_hidden = netdev_vlan_is_hidden(judge->host, entry->link);
 }
 

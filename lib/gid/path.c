@@ -314,6 +314,13 @@ static bool entry_is_unfit(struct search *search, const struct gid_entry *entry)
 		        search->out->name, overlay_kind(search->out));
 		return true;
 	}
+	if (entry->outer_vlan.known && !is_port_netdev(search, search->out)) {
+		answer_none(search,
+		        "the route goes through %s, VLAN %" PRId64 " on VLAN %" PRId64
+		        ": an adapter puts only the first of these tags on RoCE packets",
+		        search->out->name, entry->vlan.value, entry->outer_vlan.value);
+		return true;
+	}
 	if (hop->has_gateway && entry->type == GID_TYPE_ROCE_V1) {
 		answer_none(search,
 		        "the route goes through the router %s, which does not forward RoCE v1, and %s has no RoCE v2 "

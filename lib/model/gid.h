@@ -62,6 +62,7 @@ struct gid_entry {
 	enum flag seen;                /* is it known which netdev the entry has, or that it shows none */
 	const struct address *address; /* that it was made from; NULL: none that is known, or a MAC */
 	struct netdev *link;           /* the netdev, when it is one of this namespace; NULL: not ours, or unknown */
+	struct num outer_vlan;         /* of a VLAN below that of the entry, whose tag the adapter leaves out */
 	bool vlan_hidden;              /* the VLAN is not known, as what the netdev stands on is not here */
 	bool pathless;                 /* the kernel has no route from it to any peer, see gid/judge.c */
 	bool unread;                   /* the state is unknown for want of facts: nothing speaks against the entry */
