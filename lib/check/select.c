@@ -44,7 +44,8 @@ int filter_add_ids(struct arena *arena, struct strings *ids, const char *list, s
 static bool is_expected(const struct finding *finding, const struct finding_filter *filter)
 {
 	if (!strcmp(finding->id, "port-down") || !strcmp(finding->id, "port-not-ready"))
-		return strings_contain(&filter->expect_down, finding->subject);
+		return strings_contain(&filter->expect_down, finding->subject) ||
+		       strings_contain(&filter->unused, finding->subject);
 	bool follows = !strncmp(finding->id, "gid-", 4) || !strcmp(finding->id, "link-problem") ||
 	               !strcmp(finding->id, "bond-down") || !strcmp(finding->id, "link-flaps");
 	return follows && strings_contain(&filter->unused, finding->subject);

@@ -31,6 +31,13 @@ status_is 3 "a port that is not there" "$RDMADIAG" check --expect-down mlx5_7/1 
 like "$errors" "no port 'mlx5_7/1'" "is named"
 status_is 2 "--expect-down: a device without its port" "$RDMADIAG" check --expect-down mlx5_0 --from "$arm"
 like "$errors" "'mlx5_0' is no DEV/PORT" "is wrong usage"
+machine=$dir/ports-down-for-reasons
+"$here/../machines/make-snapshot" ports-down-for-reasons "$machine" >/dev/null
+is "$("$RDMADIAG" check --from "$machine" --expect-down ens2f1/1 --expect-down ens1f1/1 | grep -oE '^[a-z]+: [^ ]+')" \
+	"error: mlx5_2/1:
+warning: mlx5_4/1:" "--expect-down: a netdev stands for its port"
+status_is 3 "--expect-down: a port that the netdev's device does not have" "$RDMADIAG" check --expect-down ens2f1/2 --from "$machine"
+like "$errors" "there is no port 'ens2f1/2'" "is told"
 status_is 1 "--expect-down: a port that is up" "$RDMADIAG" check --expect-down mlx5_bond_0/1 --from "$dir/t06-two-aggregators"
 like "$errors" "mlx5_bond_0/1: this port is ACTIVE" "is told"
 status_is 2 "an unknown id" "$RDMADIAG" check --ignore no-such-finding --from "$arm"
