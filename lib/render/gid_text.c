@@ -225,6 +225,14 @@ static void print_route(FILE *stream, const struct gid_route *to)
 	fputc('\n', stream);
 }
 
+/* The IPv4 address in a GID, which nobody reads from eight groups. */
+static void print_mapped(FILE *stream, const char *gid)
+{
+	unsigned int high, low;
+	if (gid && sscanf(gid, "0000:0000:0000:0000:0000:ffff:%4x:%4x", &high, &low) == 2)
+		fprintf(stream, " (%u.%u.%u.%u)", high >> 8, high & 0xff, low >> 8, low & 0xff);
+}
+
 void gid_print_change(FILE *stream, const struct gid_change *change)
 {
 	const char *space = change->type ? " " : "", *type = change->type ? gid_type_names[change->type] : "";
@@ -235,6 +243,7 @@ void gid_print_change(FILE *stream, const struct gid_change *change)
 	else
 		fprintf(stream, "%s: ", change->kind);
 	print_clean(stream, change->gid);
+	print_mapped(stream, change->gid);
 	fprintf(stream, "%s%s", space, type);
 	if (strcmp(change->kind, "new") != 0) {
 		fputs(": ", stream);

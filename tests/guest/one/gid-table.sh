@@ -166,13 +166,13 @@ like "$output" "no difference" "--diff says so"
 ip addr add 192.0.2.50/24 dev nic0
 gids_follow rxe0 nic0 nic0.10
 status_is 1 "--diff: an address was added" "$RDMADIAG" gid --diff /tmp/before
-like "$output" "^rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0232" "--diff: new"
+like "$output" "^rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0232 \(192.0.2.50\) RoCE" "--diff: new"
 "$RDMADIAG" gid -j >/tmp/between
 ip addr del 192.0.2.1/24 dev nic0
 ip addr add 192.0.2.50/24 dev nic0 2>/dev/null
 gids_follow rxe0 nic0 nic0.10
 status_is 1 "--diff: an address was removed" "$RDMADIAG" gid --diff /tmp/before
-like "$output" "^rxe0/1 gone: 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2: index $ipv4 " "--diff: gone"
+like "$output" "^rxe0/1 gone: 0000:0000:0000:0000:0000:ffff:c000:0201 \(192.0.2.1\) RoCE v2: index $ipv4 " "--diff: gone"
 is "$(gid index 'e["ip"] == "192.0.2.1"')" "" "the removed address has no entry"
 like "$("$RDMADIAG" gid -j --diff /tmp/before)" '"kind":"gone"' "--diff in JSON"
 status_is 3 "--diff: no such file" "$RDMADIAG" gid --diff /nonexistent
@@ -189,7 +189,7 @@ ip addr add 192.0.2.60/24 dev nic0
 ip addr add 192.0.2.1/24 dev nic0
 gids_follow rxe0 nic0 nic0.10
 status_is 1 "--diff: moved" "$RDMADIAG" gid --diff /tmp/before
-like "$output" "^rxe0/1 moved: 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2: index $ipv4 .*; its GID moved to" "--diff: moved"
+like "$output" "^rxe0/1 moved: 0000:0000:0000:0000:0000:ffff:c000:0201 \(192.0.2.1\) RoCE v2: index $ipv4 .*; its GID moved to" "--diff: moved"
 
 ip link set nic0.10 down
 ip link set nic0 down

@@ -25,9 +25,9 @@ ip netns exec pod "$RDMADIAG" gid --watch >$log 2>/tmp/watch.err &
 pid=$!
 ok "the device is followed" wait_for 60 watching
 ip -n pod addr add 192.0.2.2/24 dev net1
-ok "an address of its own" wait_for 60 said "rxe0/1 new: index [0-9]+ is $gid:0202 RoCE v2"
+ok "an address of its own" wait_for 60 said "rxe0/1 new: index [0-9]+ is $gid:0202 \\(192.0.2.2\\) RoCE v2"
 ip addr add 192.0.2.100/24 dev nic0
-ok "an address of the host, of which only the device tells" wait_for 60 said "rxe0/1 new: index [0-9]+ is $gid:0264 RoCE v2"
+ok "an address of the host, of which only the device tells" wait_for 60 said "rxe0/1 new: index [0-9]+ is $gid:0264 \\(192.0.2.100\\) RoCE v2"
 ip -n pod link set net1 down
 ip -n pod link set net1 name roce1
 ip -n pod link set roce1 up

@@ -29,7 +29,7 @@ for how in text json; do
 	ok "$how: the device is followed" wait_for 60 watching
 	ip addr add 192.0.2.1/24 dev nic0
 	if [ $how = text ]; then
-		ok "$how: a new address" wait_for 60 said 'rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0201 RoCE v2'
+		ok "$how: a new address" wait_for 60 said 'rxe0/1 new: index [0-9]+ is 0000:0000:0000:0000:0000:ffff:c000:0201 \(192.0.2.1\) RoCE v2'
 	else
 		ok "$how: a new address" wait_for 60 said '"kind":"new","gid":"0000:0000:0000:0000:0000:ffff:c000:0201"'
 	fi
