@@ -201,7 +201,8 @@ static int set_interval(const struct command *command, const char *text, double 
 	*seconds = plain ? strtod(text, &end) : 0;
 	if (plain && !*end && *seconds > 0 && *seconds <= INTERVAL_LIMIT)
 		return 0;
-	return usage_error(command, "--interval: '%s' is no number of seconds", text);
+	return usage_error(
+	        command, "--interval: '%s' is no number of seconds above 0 and up to %.0f", text, INTERVAL_LIMIT);
 }
 
 static bool is_port_name(const char *text)

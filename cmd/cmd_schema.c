@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "check/select.h"
 #include "compare/compare.h"
 #include "model/evidence.h"
@@ -50,8 +51,12 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
 		if (!strcmp(documents[i].name, argv[optind]))
 			return print_schema(documents[i].name, documents[i].record);
-	return usage_error(command, "'%s' is no document: topo, gid, probe, check, compare, explain, capture, report",
-	        argv[optind]);
+	struct nearest nearest = { .typed = argv[optind] };
+	for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
+		nearest_try(&nearest, documents[i].name, NULL);
+	const char *meant = nearest_text(&nearest);
+	return usage_error(command, "'%s' is no document%s", argv[optind],
+	        *meant ? meant : ": topo, gid, probe, check, compare, explain, capture, report");
 }
 
 const struct command schema_command = {

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -253,6 +254,26 @@ static int check_company(
 	return 0;
 }
 
+/* What --count leaves too few requests for. Runs that compare places, and drills, choose a count of their own. */
+static void tell_without_effect(const struct probe_settings *settings)
+{
+	const struct probe_request *request = &settings->request;
+	int64_t count = request->count.value, chains = (count + request->batch.value - 1) / request->batch.value;
+	if (settings->listens || request->drill || !strcmp(request->buffer_node, "all"))
+		return;
+	if (request->batch.value > count)
+		complain("--batch %" PRId64 ": with --count %" PRId64 " a chain has no more than that",
+		        request->batch.value, count);
+	if (request->signal_every.value > 1 && count == 1)
+		complain("--signal-every %" PRId64
+		         ": with --count 1 each request is the last of its size, which always "
+		         "asks for a completion",
+		        request->signal_every.value);
+	if (request->qps.value > chains)
+		complain("--qps %" PRId64 ": with --count %" PRId64 " only %" PRId64 " of them %s requests",
+		        request->qps.value, count, chains, chains == 1 ? "gets" : "get");
+}
+
 static int no_memory(void)
 {
 	complain("no memory");
@@ -291,5 +312,7 @@ int probe_parse_arguments(const struct command *command, int argc, char **argv, 
 		return 1 + no_memory();
 	if (settings_check(&arguments->settings, &error))
 		return 1 + usage_error(command, "%s", error.text);
+	if (!arguments->judge && !common->from)
+		tell_without_effect(&arguments->settings);
 	return 0;
 }

@@ -212,12 +212,21 @@ static int set_tcp_port(struct probe_settings *settings, const char *text, int64
 	return result;
 }
 
+/* inet_aton(3) takes a number for an address, 18518 for 0.0.72.86; who types one means the port. */
+static bool is_number(const char *host)
+{
+	return *host && host[strspn(host, "0123456789")] == '\0';
+}
+
 int settings_peer(struct probe_settings *settings, struct arena *arena, const char *text, struct error *error)
 {
 	const char *port = NULL;
 	int result = split_address(text, settings->host, &port, error);
 	if (!result && !settings->host[0])
 		result = error_say(error, -EINVAL, "'%s' names no host", text);
+	if (!result && is_number(settings->host))
+		result = error_say(error, -EINVAL, "'%s' is no host; a port stands behind one, as in HOST:%s",
+		        settings->host, port ? port : settings->host);
 	if (!result && port)
 		result = set_tcp_port(settings, port, 1, error);
 	if (result)
@@ -235,6 +244,9 @@ int settings_listen(struct probe_settings *settings, const char *text, struct er
 		return 0;
 	const char *port = NULL;
 	int result = split_address(text, settings->host, &port, error);
+	if (!result && is_number(settings->host))
+		return error_say(error, -EINVAL, "'%s' is no address; a port stands behind a colon, as in :%s",
+		        settings->host, port ? port : settings->host);
 	return !result && port ? set_tcp_port(settings, port, 0, error) : result;
 }
 

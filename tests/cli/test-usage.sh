@@ -95,12 +95,14 @@ for number in ' 5' +5 '' 5x 0x; do
 	shown=${number/+/[+]} # in a pattern
 	wrong "--size '$number'" "'$shown' is no size" probe --size "$number"
 	wrong "--count '$number'" "'$shown' is no whole number" probe --count "$number"
-	wrong "--interval '$number'" "'$shown' is no number of seconds" check --interval "$number"
+	wrong "--interval '$number'" "'$shown' is no number of seconds above 0 and up to 86400" check --interval "$number"
 	wrong "port '$number'" "'$shown' is no port number" gid "mlx5_0/$number"
 done
-for number in -1 0 1e3 inf nan 0x10 1.2.3; do
+for number in -1 0 86401 1e3 inf nan 0x10 1.2.3; do
 	wrong "--interval '$number'" "'$number' is no number of seconds" check "--interval=$number"
 done
+wrong "a document with a slip in it" "^rdmadiag schema: 'topoo' is no document; is it topo[?]$" schema topoo
+wrong "a document that is none" "^rdmadiag schema: 'x' is no document: topo, .*report$" schema x
 wrong "topo --tree of JSON" "^rdmadiag topo: --tree and --json: one of them$" topo --tree -p
 # options that change nothing beside others are told, and do no harm: aside DESCRIPTION PATTERN ARGUMENT...
 aside() {
@@ -127,6 +129,22 @@ for option in "--op read" "--drill rnr" "--timeout 100" --inline; do
 	aside "probe --listen $option" \
 		"^rdmadiag: --[a-z]+ is left aside: a listener does what the initiator \(--peer\) asks for" \
 		probe --listen=192.0.2.1 $option
+done
+# what --count leaves too few requests for
+aside "probe --batch 8" "^rdmadiag: --batch 8: with --count 1 a chain has no more than that" probe --batch 8
+aside "probe --signal-every 4" "^rdmadiag: --signal-every 4: with --count 1 each request is the last of its size" \
+	probe --signal-every 4
+aside "probe --qps 4" "^rdmadiag: --qps 4: with --count 1 only 1 of them gets requests" probe --qps 4
+aside "probe --qps 4 of chains" "^rdmadiag: --qps 4: with --count 8 only 2 of them get requests" probe --qps 4 --batch 4 --count 8
+for options in "--qps 4 --count 4" "--batch 4 --count 4 --qps 1" "--signal-every 4 --count 2" "--qps 4 --buffer-node all" \
+	"--qps 4 --drill rnr" "--batch 4 --listen=192.0.2.1"; do
+	# shellcheck disable=SC2086
+	unlike "$(timeout 20 "$RDMADIAG" probe $options 2>&1)" "with --count" "probe $options: nothing of that is told"
+done
+for option in "--listen=18518" "--listen 18518" "--peer 18518" "--listen=0" "--peer 5:18517"; do
+	# shellcheck disable=SC2086
+	wrong "probe $option" "^rdmadiag probe: --(listen|peer): '[0-9]+' is no (address|host); a port stands behind .*, as in [^ ]*:18518$|:0$|:18517$" \
+		probe $option
 done
 for option in "--drill list" --explain-stages; do
 	for other in -j "-d x" "--from x"; do
