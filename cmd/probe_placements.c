@@ -131,7 +131,7 @@ static int measure(const struct comparison *comparison, const struct place *plac
 		return 0;
 	char subject[40];
 	snprintf(subject, sizeof(subject), "node:%s", node);
-	report_missing(&first->report, "placements", subject, 0, "a run with the buffer there (%s) %s%s%s",
+	report_missing(&first->report, "placements", subject, 0, "a run with the buffer on node %s (%s) %s%s%s", node,
 	        place->registration, watcher_signal() ? "was interrupted" : "did not go well, so it is left out",
 	        run && run->error.text[0] ? ": " : "", run ? run->error.text : "");
 	return -1;

@@ -112,7 +112,8 @@ static RECORD(gid_resize_record, gid_resize, gid_resize_fields);
 static const struct field gid_fields[] = {
 	FIELD_OF(RECORDS, struct gid_document, tables, gid_table_record, "GID tables"),
 	FIELD_OF(RECORDS, struct gid_document, entries, gid_entry_record, "used entries; with --all empty ones too"),
-	FIELD_OF(RECORDS, struct gid_document, choices, gid_choice_record, "with --explain: who takes which index"),
+	FIELD_OF(RECORDS, struct gid_document, choices, gid_choice_record,
+	        "who takes which index: rdmadiag; with --explain the others too"),
 	FIELD_OF(RECORD, struct gid_document, to, gid_route_record, "with --to: how the address is reached"),
 	FIELD_OF(RECORDS, struct gid_document, changes, gid_change_record, "with --diff: what changed"),
 	FIELD_OF(RECORDS, struct gid_document, resized, gid_resize_record, "with --diff: tables of another size"),

@@ -373,6 +373,10 @@ void say_operations(const struct out *out)
 	say(out, " posted, ");
 	say_num(out, evidence->operations_completed);
 	say(out, " succeeded, ");
+	if (evidence->operations_reclaimed.known && evidence->operations_reclaimed.value > 0) {
+		say_num(out, evidence->operations_reclaimed);
+		say(out, " done without a completion of their own, ");
+	}
 	say_num(out, evidence->operations_failed);
 	say(out, " failed, ");
 	say_num(out, evidence->flushes);

@@ -22,6 +22,14 @@ traced() {
 }
 traced "two requests"
 traced "chains, unsignaled, on several queue pairs" --batch 3 --count 20 --qps 2 --signal-every 4
+"$run" "$RDMADIAG" probe --batch 8 --count 16 --signal-every 4 >"$scratch/out" 2>&1
+grep -qx 'Operations: 32 posted, 8 succeeded, 24 done without a completion of their own, 0 failed, 0 flushed' "$scratch/out"
+ok $? "requests that asked for no completion are accounted for" "$scratch/out"
+if [ ! -e /sys/devices/system/node/node1 ]; then # the emulator has it, and no memory can come from there
+	"$run" "$RDMADIAG" probe --buffer-node all --size 64 >"$scratch/out" 2>&1
+	grep -q '^Not compared: a run with the buffer on node 1 (pinned) did not go well' "$scratch/out"
+	ok $? "places: the node of which there is no run is named" "$scratch/out"
+fi
 traced "a request that failed" --drill bad-rkey
 traced "a request that did not end" --drill no-poll
 traced "requests that were refused" --drill sq-full
