@@ -2,6 +2,8 @@
 /* Findings about interrupts, quality of service and the wire, where these were asked for. */
 #include "check/add.h"
 #include "check/topo.h"
+#include "source/join.h"
+#include "source/vendors.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,6 +149,71 @@ static void check_qos(const struct host *host, struct report *report)
 					if (related->netdev == netdev->netdev)
 						check_class(port, health, netdev, report);
 	}
+}
+
+/* ---- flow control of equal ports ---- */
+
+/* A bit for each priority that may be paused. */
+static unsigned int pfc_of(const struct netdev_health *netdev)
+{
+	unsigned int mask = 0;
+	list_each(priority, &netdev->qos->priorities)
+		mask |= priority->pfc == FLAG_YES ? 1U << priority_index : 0;
+	return mask;
+}
+
+/* The netdev of a port of an adapter that carries something. */
+static bool is_rail(const struct netdev_health *netdev)
+{
+	const struct netdev *link = netdev->netdev;
+	const struct pci_function *pci = link ? link->pci : NULL;
+	return netdev->qos && netdev->qos->priorities.count && pci && !pci->physfn && !join_is_representor(link) &&
+	       !vendor_id_is_vf(pci->vendor, pci->device) && link->admin_up == FLAG_YES && link->carrier == FLAG_YES;
+}
+
+static bool is_same_adapter_kind(const struct netdev_health *a, const struct netdev_health *b)
+{
+	const struct pci_function *one = a->netdev->pci, *other = b->netdev->pci;
+	return one->vendor.known && num_is(other->vendor, one->vendor.value) && one->device.known &&
+	       num_is(other->device, one->device.value);
+}
+
+/* Most equal ports pause some priority that this one does not: the setting was lost, or it is another network's. */
+static void check_pfc_of_rail(const struct host *host, const struct netdev_health *rail, struct report *report)
+{
+	uint32_t others = 0, above = 0;
+	const struct netdev_health *example = NULL;
+	char subject[80], theirs[32], own[32];
+	list_each(other, &host->health->netdevs) {
+		if (other == rail || !is_rail(other) || !is_same_adapter_kind(rail, other))
+			continue;
+		others++;
+		if (!(pfc_of(other) & ~pfc_of(rail)))
+			continue;
+		above++;
+		example = example ? example : other;
+	}
+	if (above < 2 || above * 2 <= others)
+		return;
+	snprintf(subject, sizeof(subject), "net:%s", rail->name);
+	(void)lossless_list(example->qos, theirs);
+	bool any = lossless_list(rail->qos, own);
+	struct finding *finding = check_add(report, "qos-pfc-below-others", subject,
+	        "%u of %u other netdevs of the same kind of adapter have flow control for priority %s (%s), this one "
+	        "%s%s",
+	        above, others, theirs, example->name, any ? "for " : "for none", own);
+	report_evidence(report, finding, "DCB_ATTR_IEEE_PFC", rail->name, "%s", any ? own : "none");
+	report_evidence(report, finding, "DCB_ATTR_IEEE_PFC", example->name, "%s", theirs);
+	report_advice(finding,
+	        "Where they are meant to be equal, set it as on the others (dcb pfc, mlnx_qos), and look why "
+	        "it was lost.");
+}
+
+static void check_pfc(const struct host *host, struct report *report)
+{
+	list_each(netdev, &host->health->netdevs)
+		if (is_rail(netdev))
+			check_pfc_of_rail(host, netdev, report);
 }
 
 /* ---- the wire ---- */
@@ -339,6 +406,7 @@ void check_health(const struct host *host, struct report *report)
 	list_each(function, &health->functions)
 		check_interrupts(host, function, report);
 	check_qos(host, report);
+	check_pfc(host, report);
 	list_each(netdev, &health->netdevs)
 		check_netdev(netdev, report);
 	list_each(port, &health->ports)
