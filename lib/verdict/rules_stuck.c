@@ -178,6 +178,11 @@ static bool judge_place(struct judge *judge, enum outcome outcome)
 		because(judge, "that is where the driver waits for a command of the adapter");
 		return undetermined(judge, outcome, below);
 	}
+	/* Somebody may have stopped it within the call as well. */
+	if (!is_readable(stuck->wait_channel) && !stuck->stack) {
+		not_observed(judge, "where in the kernel it sleeps, or whether somebody stopped it there");
+		return undetermined(judge, outcome, below | L(CONFIGURATION) | L(APPLICATION));
+	}
 	return likely(judge, outcome, LAYER_KERNEL, L(DEVICE) | L(PLATFORM));
 }
 
