@@ -148,6 +148,7 @@ static int register_buffer(struct endpoint *endpoint, uint32_t index, struct err
 	struct ibv_pd *pd = endpoint->pds[elsewhere ? endpoint->pd_count : index];
 	/* Also of a registration that fails: it is what was asked for. */
 	endpoint->facts->mr_access = access_words(run->arena, access);
+	endpoint->facts->buffer_bytes = num((int64_t)buffer->size);
 	struct resource_step *step = resource_begin(run, endpoint->side, "ibv_reg_mr");
 	resource_detail(run, step, "%zu bytes, memlock %" PRId64 ", access %s", buffer->size,
 	        endpoint->facts->memlock_soft_bytes.value, endpoint->facts->mr_access);
@@ -163,7 +164,6 @@ static int register_buffer(struct endpoint *endpoint, uint32_t index, struct err
 		return 0;
 	endpoint->facts->one_pd = flag(!elsewhere);
 	endpoint->facts->buffer_address = num((int64_t)(uintptr_t)buffer->memory);
-	endpoint->facts->buffer_bytes = num((int64_t)buffer->size);
 	endpoint->facts->lkey = num(endpoint->mrs[0]->lkey);
 	endpoint->facts->rkey = num(endpoint->mrs[0]->rkey);
 	return 0;

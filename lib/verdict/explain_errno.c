@@ -15,17 +15,30 @@
 #define MEMLOCK "kernel, ib_umem_get() in drivers/infiniband/core/umem.c; getrlimit(2)"
 #define CGROUP "kernel, Documentation/admin-guide/cgroup-v2.rst"
 #define UVERBS "kernel, ib_uverbs_open() in drivers/infiniband/core/uverbs_main.c"
+#define COMMANDS "kernel, drivers/infiniband/core/uverbs_cmd.c"
 
 /* Calls that are a command of the adapter. */
 #define SILENT(call)                                                                                                   \
 	{ call, ETIMEDOUT,                                                                                             \
 		{ "The adapter did not answer a command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),                        \
-		        "Read the kernel log.", UVERBS } },                                                            \
+		        "Read the kernel log.", COMMANDS } },                                                          \
 	{                                                                                                              \
 		call, EIO,                                                                                             \
 		{                                                                                                      \
 			"The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),     \
-			        "Read the kernel log.", UVERBS                                                         \
+			        "Read the kernel log.", COMMANDS                                                       \
+		}                                                                                                      \
+	}
+
+/* Changes of what there is already. */
+#define CROWDED(call)                                                                                                  \
+	{                                                                                                              \
+		call, ENOMEM,                                                                                          \
+		{                                                                                                      \
+			"The kernel had no memory for the command, or the adapter no room for the change.",            \
+			        L(CONFIGURATION) | L(KERNEL) | L(DEVICE),                                              \
+			        "Look at the memory cgroup and at free memory, then at the adapter's limits.",         \
+			        "ibv_modify_qp(3)"                                                                     \
 		}                                                                                                      \
 	}
 
@@ -60,6 +73,15 @@ static const struct errno_explanation errno_table[] = {
 	                L(KERNEL) | L(DEVICE) | L(PLATFORM) | L(CONFIGURATION),
 	                "Read the kernel log for hung tasks; look at cpu.max and cpu.stat of the cgroup.",
 	                "sysfs, class/infiniband" } },
+	{ "find-device", EAGAIN,
+	        { "No further process may be started here, so nobody could look for the device.",
+	                L(CONFIGURATION) | L(APPLICATION) | L(KERNEL),
+	                "See RLIMIT_NPROC (ulimit -u) and pids.max of the cgroup, and how many processes there are.",
+	                "fork(2)" } },
+	{ "find-device", ENOMEM,
+	        { "There is no memory for one more process, so nobody could look for the device.",
+	                L(CONFIGURATION) | L(APPLICATION) | L(KERNEL), "See memory.max of the cgroup and RLIMIT_AS.",
+	                "fork(2)" } },
 	{ "find-device", ENODEV,
 	        { "There is no RDMA device of this name here, or none at all.", L(CONFIGURATION) | L(APPLICATION),
 	                "Run rdmadiag topo; a device may be in another network namespace, or its driver not loaded.",
@@ -145,9 +167,11 @@ static const struct errno_explanation errno_table[] = {
 	SILENT("ibv_reg_mr"),
 	SILENT("ibv_create_qp"),
 	SILENT("INIT"),
-	{ "ibv_query_port", EIO,
-	        { "The adapter refused or did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", "ibv_query_port(3)" } },
+	SILENT("ibv_query_device"),
+	SILENT("ibv_query_port"),
+	CROWDED("INIT"),
+	CROWDED("RTR"),
+	CROWDED("RTS"),
 	{ "ibv_alloc_pd", ENOMEM,
 	        { "No memory, or no room left in the adapter for one more protection domain.",
 	                L(CONFIGURATION) | L(DEVICE) | L(KERNEL), "See max_pd and what `rdma resource show` counts.",
@@ -266,9 +290,7 @@ static const struct errno_explanation errno_table[] = {
 	        { "An attribute is not acceptable, or the queue pair is not in RTR.",
 	                L(APPLICATION) | L(KERNEL) | L(DEVICE), "Check timeout, retry counts and the state.",
 	                MODIFY "RTS" } },
-	{ "RTS", ETIMEDOUT,
-	        { "The firmware did not answer the command.", L(DEVICE) | L(KERNEL) | L(PLATFORM),
-	                "Read the kernel log.", "ibv_modify_qp(3)" } },
+	SILENT("RTS"),
 	{ "ibv_post_send", ENOMEM,
 	        { "The send queue is full: requests were posted faster than they complete.",
 	                L(APPLICATION) | L(PROVIDER),

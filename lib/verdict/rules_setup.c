@@ -31,17 +31,21 @@ static bool is_paged_in(const struct judge *judge)
 	               text_is(judge->request->registration, "odp"));
 }
 
+static bool makes_queue(const struct failed_step *step)
+{
+	static const char *const queues[] = { "create_cq", "create_qp", "create_srq", "create_wq" };
+	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
+		if (text_has(step->name, queues[i]))
+			return true;
+	return false;
+}
+
 /* Buffers and queues; other objects that are made have no memory of the program. */
 static bool locks_memory(const struct judge *judge)
 {
-	static const char *const queues[] = { "create_cq", "create_qp", "create_srq", "create_wq" };
-	const char *name = judge->step.name;
-	if (text_has(name, "reg_mr"))
+	if (text_has(judge->step.name, "reg_mr"))
 		return !is_paged_in(judge);
-	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
-		if (text_has(name, queues[i]))
-			return !has_kernel_queues(endpoint(judge, judge->step.side));
-	return false;
+	return makes_queue(&judge->step) && !has_kernel_queues(endpoint(judge, judge->step.side));
 }
 
 /* On the host whose step it was, about the address of the other end. */
@@ -82,6 +86,9 @@ static bool judge_memory(struct judge *judge, enum outcome outcome, layer_set ba
 	struct num soft = end->memlock_soft_bytes;
 	bool unlimited = end->may_lock_memory == FLAG_YES || (soft.known && soft.value < 0);
 	bool locks = locks_memory(judge);
+	/* The table has what this call needs memory for. */
+	if (!makes_queue(step) && !text_has(step->name, "reg_mr"))
+		return undetermined(judge, outcome, base);
 	if (is_paged_in(judge))
 		because(judge, "the buffer is paged in on demand: the limit of locked memory does not bind it");
 	if (unlimited)

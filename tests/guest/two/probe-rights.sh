@@ -23,7 +23,7 @@ holds "hardly any files: it is not the kernel that lacks RDMA" \
 	"v['outcome'] == 'not-run' and 'configuration' in v['candidates'] and not any('no RDMA support' in text for text in v['because']) and any('too many open files' in text for text in v['because'])"
 (ulimit -l 16 && as_user "$RDMADIAG" probe -j -d rxe0 --size 256K) >"$document" 2>"$work/errors"
 is $? 1 "memlock too small: status"
-holds "memlock too small: ENOMEM at ibv_reg_mr" "resource('local', 'ibv_reg_mr') == 12 and v['layer'] == 'configuration'"
+holds "memlock too small: ENOMEM at ibv_reg_mr" "resource('local', 'ibv_reg_mr') == 12 and v['layer'] == 'configuration' and v['confidence'] == 'confirmed' and e['local']['buffer_bytes'] > 16384"
 holds "memlock too small: the limits are there" "e['local']['memlock_soft_bytes'] == 16384"
 like "$(cat "$work/errors")" 'ibv_reg_mr' "memlock too small: standard error names the call"
 
