@@ -98,11 +98,19 @@ static void check_table(struct report *report, struct gid_choices choices, const
 
 /* ---- devices ---- */
 
+/* NCCL's own transport and UCX connect queue pairs themselves, which iWARP does not allow; NCCL leaves others alone. */
+static bool may_use(const char *consumer, enum transport transport)
+{
+	bool verbs = transport == TRANSPORT_ROCE || transport == TRANSPORT_INFINIBAND;
+	return strcmp(consumer, "nccl") ? transport != TRANSPORT_IWARP : verbs;
+}
+
 /*
  * The variable that keeps a consumer from every port here that could be used; NULL: from some at most, or not all are
- * known.
+ * known. `inactive`: a port that it leaves, which is not active; NULL: none.
  */
-static const char *left_out_by(const struct host *host, const struct gid_document *document, const char *consumer)
+static const char *left_out_by(const struct host *host, const struct gid_document *document, const char *consumer,
+        const struct gid_table **inactive)
 {
 	const char *variable = NULL;
 	list_each(device, &host->devices)
@@ -112,12 +120,14 @@ static const char *left_out_by(const struct host *host, const struct gid_documen
 		struct gid_choices choices = gid_choices_of(document, table);
 		struct gid_port port = gid_port_of(host, document, table);
 		list_each(choice, &choices) {
-			if (strcmp(choice->consumer, consumer) != 0)
+			if (strcmp(choice->consumer, consumer) != 0 || !may_use(consumer, gid_port_transport(&port)))
 				continue;
 			if (choice->left_out_by)
 				variable = choice->left_out_by;
 			else if (!gid_port_inactive(&port))
 				return NULL;
+			else
+				*inactive = table;
 		}
 	}
 	return variable;
@@ -147,13 +157,15 @@ static const char *names_of(const struct host *host, struct arena *arena)
 /* What a consumer is told that leaves it nothing. */
 struct fruitless {
 	const char *consumer, *variable;
-	const char *value; /* NULL: it is left something, or wants none */
+	const char *value;            /* NULL: it is left something, or wants none */
+	const struct gid_table *left; /* the port that it is left, which is not active; NULL: none */
 };
 
 static struct fruitless fruitless_setting(const struct host *host, const struct gid_document *document,
         const struct gid_environment *environment, const char *consumer)
 {
-	struct fruitless setting = { .consumer = consumer, .variable = left_out_by(host, document, consumer) };
+	struct fruitless setting = { .consumer = consumer };
+	setting.variable = left_out_by(host, document, consumer, &setting.left);
 	bool nccl = !strcmp(consumer, "nccl");
 	if (!setting.variable)
 		return setting;
@@ -215,6 +227,9 @@ static const char *ports_of_named(const struct host *host, const struct fruitles
 static const char *advice_of(const struct host *host, const struct fruitless *setting)
 {
 	struct arena *arena = host->arena;
+	if (setting->left)
+		return arena_printf(arena, "What it is left, %s/%" PRId64 ", is %s.", setting->left->device,
+		        setting->left->port.value, setting->left->rdma_port->state);
 	if (!strcmp(setting->variable, "UCX_IB_GID_INDEX"))
 		return "UCX_IB_GID_INDEX is an index or \"auto\", and there is no -1 that stands for the latter.";
 	if (!strcmp(setting->variable, "UCX_IB_ROCE_SUBNETS"))
@@ -242,8 +257,9 @@ void check_gid_devices(
 		const char *own = settings[i].value ? advice_of(host, &settings[i]) : NULL;
 		if (!own || !said || !advice)
 			continue;
-		said = arena_printf(host->arena, "%s%s%s=%.80s leaves none to %s", said, *said ? ", " : "",
-		        settings[i].variable, settings[i].value, consumers[i]);
+		said = arena_printf(host->arena, "%s%s%s=%.80s leaves none%s to %s", said, *said ? ", " : "",
+		        settings[i].variable, settings[i].value, settings[i].left ? " that is active" : "",
+		        consumers[i]);
 		if (!strstr(advice, own))
 			advice = arena_printf(host->arena, "%s%s%s", advice, *advice ? " " : "", own);
 	}

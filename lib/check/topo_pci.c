@@ -7,12 +7,13 @@
 
 enum { LINK_TEXT_SIZE = 48 };
 
-/* Payload of a link in Mb/s: 8b/10b up to 5 GT/s, 128b/130b above. */
+/* Payload of a link in Mb/s: 8b/10b up to 5 GT/s, 128b/130b above, from 64 GT/s on 236 bytes of a FLIT of 256. */
 static int64_t capacity(struct num mtps, struct num width)
 {
 	if (!mtps.known || !width.known)
 		return 0;
-	return mtps.value <= 5000 ? mtps.value * width.value * 8 / 10 : mtps.value * width.value * 128 / 130;
+	int64_t raw = mtps.value * width.value;
+	return mtps.value <= 5000 ? raw * 8 / 10 : mtps.value < 64000 ? raw * 128 / 130 : raw * 236 / 256;
 }
 
 static void link_text(struct num mtps, struct num width, char text[static LINK_TEXT_SIZE])

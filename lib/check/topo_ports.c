@@ -209,6 +209,29 @@ static struct finding *check_not_ready(
 	return finding;
 }
 
+/* One that serves its physical function does not serve a VF by itself. */
+static const struct rdma_device *served_pf(const struct host *host, const struct rdma_device *device)
+{
+	const struct rdma_device *pf = is_infiniband_vf(device) ? physical_function(host, device) : NULL;
+	if (pf)
+		list_each(port, &pf->ports)
+			if (is_state(port, "ACTIVE"))
+				return pf;
+	return NULL;
+}
+
+static struct finding *check_waiting_vf(
+        const struct rdma_device *pf, const char *state, const char *subject, struct report *report)
+{
+	struct finding *finding = check_add(report, "port-waits-for-subnet-manager", subject,
+	        "%s: the subnet manager, which serves its physical function %s, has not made this VF active", state,
+	        pf->name);
+	report_advice(finding,
+	        "Virtualization has to be on in the subnet manager (virt_enabled of opensm), and the VF to have "
+	        "a GUID that no other port has.");
+	return finding;
+}
+
 /* A port comes to ARMED by a subnet manager only (InfiniBand Architecture Specification, volume 1, link states). */
 static struct finding *check_waiting(
         const struct rdma_device *device, const struct port *port, const char *subject, struct report *report)
@@ -234,7 +257,9 @@ static void check_state(const struct host *host, const struct rdma_device *devic
 	struct finding *finding = NULL;
 	bool infiniband = port->link_layer == LINK_LAYER_INFINIBAND;
 	if (infiniband && (is_state(port, "INIT") || is_state(port, "ARMED"))) {
-		finding = check_waiting(device, port, subject, report);
+		const struct rdma_device *pf = served_pf(host, device);
+		finding = pf ? check_waiting_vf(pf, port->state, subject, report)
+		             : check_waiting(device, port, subject, report);
 	} else if (is_state(port, "DOWN") && !(is_infiniband_vf(device) && is_zero_guid(device->node_guid))) {
 		finding = check_add(report, "port-down", subject, "the port is DOWN, physical state %s",
 		        port->physical_state ? port->physical_state : "unknown");
