@@ -182,6 +182,9 @@ static void impossible_queues(void **state)
 	assert_int_equal(mlx5_send_queue_open(&queue, memory, 512, 0, 64, &reason), -EPROTO);
 	assert_int_equal(mlx5_send_queue_open(&queue, memory, 512, 8, 32, &reason), -EPROTO);
 	assert_non_null(reason);
+	/* its counters have 16 bits; nothing of the memory is read yet */
+	assert_int_equal(mlx5_send_queue_open(&queue, memory, 65536 * 64, 65536, 64, &reason), 0);
+	assert_int_equal(mlx5_send_queue_open(&queue, memory, 131072 * 64, 131072, 64, &reason), -EPROTO);
 	assert_int_equal(mlx5_completion_queue_open(&completions, memory, 511, 8, 64, &reason), -EPROTO);
 	assert_int_equal(mlx5_completion_queue_open(&completions, memory, 512, 8, 128, &reason), -EPROTO);
 	assert_int_equal(mlx5_completion_queue_open(&completions, memory, 512, 6, 64, &reason), -EPROTO);
