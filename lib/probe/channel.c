@@ -144,7 +144,7 @@ int channel_receive(struct channel *channel, struct incoming *incoming, int64_t 
 	size_t length = ntohl(head);
 	if (!length || length > MESSAGE_LIMIT) {
 		channel->closed = true; /* where the next message begins is not known any more */
-		return error_say(error, -EMSGSIZE,
+		return error_say(error, -EPROTO,
 		        "control connection: %zu bytes announced, at most %d are taken: is the other end rdmadiag?",
 		        length, MESSAGE_LIMIT);
 	}

@@ -57,8 +57,15 @@ bool judge_control(struct judge *judge, enum outcome outcome)
 		return undetermined(judge, outcome,
 		        known ? known->text.layers : L(CONFIGURATION) | L(NETWORK) | L(REMOTE_APPLICATION));
 	}
-	summarize(
-	        judge, "the peer was lost at step %s of the control connection: %s", step->step, strerror((int)error));
+	if (error == EPROTO)
+		summarize(judge,
+		        "the other end of the control connection does not speak this program's protocol: something "
+		        "else, or another version");
+	else if (error == EPROTONOSUPPORT)
+		summarize(judge, "the other end of the control connection speaks another version of the protocol");
+	else
+		summarize(judge, "the peer was lost at step %s of the control connection: %s", step->step,
+		        strerror((int)error));
 	tell_routes(judge);
 	if (judge->evidence->local.route_errno.known && judge->evidence->local.route_errno.value)
 		advise_address(judge, "look at `ip route get` for the peer's address", gid_address(judge, SIDE_REMOTE));
