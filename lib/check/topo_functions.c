@@ -32,13 +32,42 @@ static int node_of(const struct rdma_device *device)
 	return device->pci->numa_node.known ? (int)device->pci->numa_node.value : -1;
 }
 
+/* Each function has one of its own, also those of one board; but for data-direct companions. */
+static bool is_same_guid(const struct rdma_device *one, const struct rdma_device *other)
+{
+	return one->node_guid && other->node_guid && !strcmp(one->node_guid, other->node_guid) &&
+	       strcmp(one->node_guid, "0000:0000:0000:0000") != 0 && one->pci != other->pci && one->uverbs.path &&
+	       other->uverbs.path;
+}
+
+/* Told at the later one, of the first that it shares it with. */
+static void check_guid(const struct host *host, const struct rdma_device *device, struct report *report)
+{
+	list_each(other, &host->devices) {
+		if (other == device)
+			return;
+		if (!is_board_function(other) || !is_same_guid(device, other))
+			continue;
+		struct finding *finding = check_add(report, "node-guid-duplicate", device->name,
+		        "%s has the same node GUID: programs that use rdma_cm take one of them for the other%s",
+		        other->name,
+		        device->transport == TRANSPORT_INFINIBAND ? ", and so does the subnet manager" : "");
+		report_evidence(report, finding, "RDMA device", device->name, "%s", device->node_guid);
+		report_evidence(report, finding, "RDMA device", other->name, "%s", other->node_guid);
+		report_advice(finding, "Give one of them the GUIDs that it was made with (NVIDIA: mstflint sg), then "
+		                       "restart it.");
+		return;
+	}
+}
+
 static void check_board(const struct host *host, const struct rdma_device *device, struct report *report)
 {
 	char nodes[80] = "";
 	list_each(other, &host->devices) {
 		if (other == device)
 			return; /* pairs are told at the later one */
-		if (!is_board_function(other) || strcmp(device->sys_image_guid, other->sys_image_guid) ||
+		if (!is_board_function(other) || is_same_guid(device, other) ||
+		        strcmp(device->sys_image_guid, other->sys_image_guid) ||
 		        same_slot(device->pci->address, other->pci->address))
 			continue;
 		bool placed = node_of(device) >= 0 && node_of(other) >= 0;
@@ -146,8 +175,10 @@ static void check_function(const struct host *host, const struct pci_function *f
 void check_functions(const struct host *host, struct report *report)
 {
 	list_each(device, &host->devices)
-		if (is_board_function(device))
+		if (is_board_function(device)) {
+			check_guid(host, device, report);
 			check_board(host, device, report);
+		}
 	list_each(device, &host->devices)
 		check_secondaries(host, device, report);
 	list_each(function, &host->pci_functions)

@@ -216,6 +216,69 @@ static void check_pfc(const struct host *host, struct report *report)
 			check_pfc_of_rail(host, netdev, report);
 }
 
+/* ---- type of service of equal ports ---- */
+
+/* What the driver forces, else the default of rdma_cm, as check_class() has it. Without a setting it is 0. */
+static int64_t service_of(const struct port_health *port)
+{
+	return port->traffic_class.value > 0 ? port->traffic_class.value : port->default_tos.value;
+}
+
+/* The device of an active RoCE port of an adapter; NULL: it is no such port. */
+static const struct rdma_device *rail_device(const struct host *host, const struct port_health *health)
+{
+	const struct rdma_device *device = host_device(host, health->device);
+	const struct port *port = device ? device_port(device, health->number.value) : NULL;
+	bool rail = port && port->transport == TRANSPORT_ROCE && port_is_active(port) && device->pci &&
+	            device->function.kind == FUNCTION_PF;
+	return rail ? device : NULL;
+}
+
+static bool is_equal_device(const struct rdma_device *a, const struct rdma_device *b)
+{
+	return a->pci->vendor.known && num_is(b->pci->vendor, a->pci->vendor.value) && a->pci->device.known &&
+	       num_is(b->pci->device, a->pci->device.value);
+}
+
+/* Most equal ports have one type of service, and this one another: the setting was lost, or it is another network's. */
+static void check_service_of_rail(const struct host *host, const struct port_health *rail, struct report *report)
+{
+	uint32_t others = 0, apart = 0;
+	const struct port_health *example = NULL;
+	const struct rdma_device *device = rail_device(host, rail);
+	char subject[PORT_LABEL_SIZE];
+	if (!device)
+		return;
+	list_each(other, &host->health->ports) {
+		const struct rdma_device *peer = other == rail ? NULL : rail_device(host, other);
+		if (!peer || !is_equal_device(device, peer))
+			continue;
+		others++;
+		if (service_of(other) == service_of(rail) || (example && service_of(example) != service_of(other)))
+			continue;
+		example = example ? example : other;
+		apart++;
+	}
+	if (apart < 2 || apart * 2 <= others || service_of(example) <= 0)
+		return;
+	struct finding *finding =
+	        check_add(report, "qos-service-unlike-others", port_label(rail->device, rail->number, subject),
+	                "%u of %u other ports of the same kind of adapter have type of service %" PRId64
+	                " (%s), this one has %" PRId64,
+	                apart, others, service_of(example), example->device, service_of(rail));
+	report_evidence(report, finding, "configfs, sysfs", rail->device, "%" PRId64, service_of(rail));
+	report_evidence(report, finding, "configfs, sysfs", example->device, "%" PRId64, service_of(example));
+	report_advice(finding,
+	        "Where they are meant to be equal, set it as on the others (default_roce_tos of rdma_cm, "
+	        "traffic_class of the driver), and look why it was lost.");
+}
+
+static void check_service(const struct host *host, struct report *report)
+{
+	list_each(port, &host->health->ports)
+		check_service_of_rail(host, port, report);
+}
+
 /* ---- the wire ---- */
 
 static struct num counter_of(const struct netdev_health *netdev, const char *name)
@@ -256,7 +319,8 @@ static void check_netdev(const struct netdev_health *netdev, struct report *repo
 		struct finding *finding = check_add(report, "link-flaps", subject,
 		        "the carrier went away %" PRId64 " time%s since the netdev was made",
 		        netdev->carrier_down.value, plural(netdev->carrier_down.value));
-		report_evidence(report, finding, "sysfs", "carrier_down_count", "%" PRId64, netdev->carrier_down.value);
+		report_evidence(
+		        report, finding, "sysfs", "carrier_down_count", "%" PRId64, netdev->carrier_down.value);
 		report_advice(finding, "See in the kernel log when; each time in operation broke connections.");
 	}
 	if (netdev->link_problem && netdev->netdev && netdev->netdev->admin_up == FLAG_YES &&
@@ -407,6 +471,7 @@ void check_health(const struct host *host, struct report *report)
 		check_interrupts(host, function, report);
 	check_qos(host, report);
 	check_pfc(host, report);
+	check_service(host, report);
 	list_each(netdev, &health->netdevs)
 		check_netdev(netdev, report);
 	list_each(port, &health->ports)
