@@ -46,6 +46,7 @@ static int wait_for(const struct channel *channel, short events, int64_t deadlin
 static int broken(struct channel *channel, int result)
 {
 	channel->closed = true;
+	channel->left |= result == -EPIPE || result == -ECONNRESET;
 	return result == -EPIPE ? -ECONNRESET : result;
 }
 

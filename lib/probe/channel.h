@@ -15,6 +15,7 @@ struct channel {
 	int fd; /* -1: none; non-blocking */
 	struct probe_run *run;
 	bool closed;    /* the other end closed it, or it broke */
+	bool left;      /* the other end closed it */
 	bool finishing; /* go on though somebody asked for an end or the other end complained: only evidence is wanted
 	                 */
 };

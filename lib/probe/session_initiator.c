@@ -311,7 +311,7 @@ static void fetch_evidence(struct initiator *initiator, bool hello_sent, const s
 	                          &initiator->channel, "evidence", &evidence_message_record, &answer, deadline, &error);
 	run_leave(run);
 	if (result) {
-		run_evidence(run)->remote.alive = initiator->channel.closed ? FLAG_NO : FLAG_UNKNOWN;
+		run_evidence(run)->remote.alive = initiator->channel.left ? FLAG_NO : FLAG_UNKNOWN;
 		report_missing(&run->report, "evidence", "remote", result, "%s", error.text);
 		channel_describe(&initiator->channel);
 		return;

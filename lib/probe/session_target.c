@@ -273,7 +273,7 @@ static int run_service(struct service *service, struct error *error)
 	if (!service->counters.after)
 		counters_after(&service->counters, service->endpoint.origin, run, SIDE_LOCAL);
 	channel_describe(&service->channel);
-	run_facts(run, SIDE_REMOTE)->alive = service->channel.closed ? FLAG_NO : FLAG_UNKNOWN;
+	run_facts(run, SIDE_REMOTE)->alive = service->channel.left ? FLAG_NO : FLAG_UNKNOWN;
 	return result;
 }
 

@@ -60,7 +60,9 @@ bool peer_closed(const struct judge *judge)
 bool peer_silent(const struct judge *judge)
 {
 	const struct tcp_facts *tcp = judge->evidence->tcp;
-	if (tcp && tcp->unacked.known && tcp->unacked.value > 0 && !peer_closed(judge))
+	/* A connection that was closed keeps what it had still to send. */
+	bool open = judge->evidence->remote.alive != FLAG_NO || ip_is_silent(judge);
+	if (tcp && tcp->unacked.known && tcp->unacked.value > 0 && !peer_closed(judge) && open)
 		return true;
 	return judge->control && !peer_closed(judge) &&
 	       (judge->control->error.value == ETIMEDOUT || judge->control->error.value == EHOSTUNREACH ||

@@ -323,7 +323,8 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base);
 bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base);
 /* rules_filter.c: what of filters and queueing disciplines is known, and what would decide. */
 void tell_filters(struct judge *judge);
-void advise_output(struct judge *judge); /* where the host's own network stack may refuse packets */
+bool passes_no_filter(const struct judge *judge); /* the packets do, and what its filters counted was of others */
+void advise_output(struct judge *judge);          /* where the host's own network stack may refuse packets */
 /* rules_wire.c: what one end counted and the other did not. */
 bool judge_wire(struct judge *judge, enum outcome outcome);     /* on the way there */
 bool judge_way_back(struct judge *judge, enum outcome outcome); /* on the way back */

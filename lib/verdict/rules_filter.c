@@ -39,8 +39,20 @@ static bool has_told_filter(const struct judge *judge)
 	return local->filter && remote->filter ? !strcmp(local->filter, remote->filter) : !remote->filter;
 }
 
+/* Soft RoCE hands packets to its own address back before they leave (kernel, rxe_loopback(); seen with Linux 6.1). */
+bool passes_no_filter(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	return judge->evidence->same_port_loopback == FLAG_YES && is_software(local) && !is_iwarp(local);
+}
+
 void tell_filters(struct judge *judge)
 {
+	if (passes_no_filter(judge)) {
+		because(judge, "soft RoCE carries packets from a port to itself by no packet filter and no queueing "
+		               "discipline");
+		return;
+	}
 	const struct endpoint_facts *ends[] = { &judge->evidence->local, &judge->evidence->remote };
 	for (int i = 0; i < 2; i++) {
 		const char *whose = host_words(judge, i ? SIDE_REMOTE : SIDE_LOCAL);
@@ -78,6 +90,8 @@ static bool explains(const char *netem, const char *deed, enum outcome outcome)
 
 bool judge_netem(struct judge *judge, enum outcome outcome, layer_set base)
 {
+	if (passes_no_filter(judge))
+		return false;
 	static const char *const deeds[][2] = { { "corrupt ", "damages" }, { "reorder ", "reorders" },
 		{ "duplicate ", "duplicates" } };
 	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++)
@@ -101,7 +115,7 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 	bool here = is_software(&judge->evidence->local) && filter_hit(judge, SIDE_LOCAL);
 	int side = here ? SIDE_LOCAL : SIDE_REMOTE;
 	const struct counter_change *hit = filter_hit(judge, side);
-	if (!hit || !is_software(endpoint(judge, side)))
+	if (!hit || !is_software(endpoint(judge, side)) || passes_no_filter(judge))
 		return false;
 	tell_filters(judge);
 	tell_dropped(judge, hit);

@@ -40,6 +40,8 @@ static bool filters_excluded(const struct judge *judge)
 	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
 	if (!is_undisturbed(judge, SIDE_LOCAL) || !is_undisturbed(judge, SIDE_REMOTE) || ip_is_silent(judge))
 		return false;
+	if (passes_no_filter(judge))
+		return true;
 	return is_software(local) && is_software(remote) && local->filter && !*local->filter && remote->filter &&
 	       !*remote->filter;
 }

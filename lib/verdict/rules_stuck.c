@@ -331,7 +331,10 @@ bool rule_died(struct judge *judge)
 {
 	const struct evidence *evidence = judge->evidence;
 	struct num died = evidence->died_of_signal;
-	enum outcome outcome = judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN;
+	/* At the end, after everything went well, it does not undo that. */
+	const char *call = unended_call(evidence);
+	bool done = call && is_teardown(call) && all_ended_well(judge) && !judge->wrong;
+	enum outcome outcome = done ? OUTCOME_DEGRADED : judge->posted ? OUTCOME_FAILED : OUTCOME_NOT_RUN;
 	if (!died.known && evidence->left_with_status.known)
 		return judge_left(judge, outcome);
 	if (!died.known && evidence->ended_unseen != FLAG_YES)

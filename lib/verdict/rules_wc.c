@@ -218,6 +218,23 @@ bool rule_failed(struct judge *judge)
 	return judge_status(judge, operation, base | broken_meanwhile(judge, operation));
 }
 
+/* A process that ends takes its connections with it, and on iWARP they take the other end's requests. */
+static bool judge_connection_end(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	bool gone = remote->alive == FLAG_NO || peer_closed(judge);
+	bool other = is_port_down(local) || own_event(judge, SIDE_LOCAL, "DEVICE_FATAL") ||
+	             own_event(judge, SIDE_LOCAL, "PORT_ERR");
+	if (!is_iwarp(local) || !gone || other || peer_silent(judge))
+		return false;
+	because(judge,
+	        "the peer's process is gone, and on iWARP the end of its connection flushes what is outstanding");
+	summarize(judge, "the peer's process is gone, and the iWARP connection with it");
+	next_step(judge, "see why the peer's process ended");
+	return likely(judge, OUTCOME_FAILED, LAYER_REMOTE_APPLICATION,
+	        L(CONFIGURATION) | L(KERNEL) | L(NETWORK) | L(REMOTE_DEVICE));
+}
+
 bool rule_flushed(struct judge *judge)
 {
 	if (!judge->flushed)
@@ -231,6 +248,8 @@ bool rule_flushed(struct judge *judge)
 		because(judge, "soft RoCE of newer kernels gives up a queue pair of which a packet was refused");
 		return true;
 	}
+	if (judge_connection_end(judge))
+		return true;
 	summarize(judge, "requests were flushed, and what broke the queue pair was not seen");
 	not_observed(
 	        judge, "the first error: it may have gone to another completion queue, or to the asynchronous events");

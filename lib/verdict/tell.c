@@ -302,14 +302,30 @@ bool tell_foreign(struct judge *judge)
 
 /* ---- cross-checks ---- */
 
+static const char *path_words(const struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local;
+	if (is_iwarp(local))
+		return "the iWARP path";
+	return text_is(local->link_layer, "InfiniBand") ? "the InfiniBand path" : "the RoCE path";
+}
+
+/* Why an answer of TCP does not clear that path. */
+static const char *difference_words(const struct judge *judge)
+{
+	return is_iwarp(&judge->evidence->local) ? "filters may let one port pass and not the other"
+	                                         : "TCP takes other queues, filters and traffic classes";
+}
+
 static void tell_control(struct judge *judge)
 {
 	const struct tcp_facts *tcp = judge->evidence->tcp;
 	/* Within one host there is no IP trouble that it could tell of: lo drops nothing, a busy host is late. */
 	if (!tcp || judge->verdict->outcome == OUTCOME_OK || control_is_local(judge))
 		return;
-	bool trouble = (tcp->retransmits.known && tcp->retransmits.value > 0) ||
-	               (tcp->unacked.known && tcp->unacked.value > 0);
+	/* What a closed connection had still to send says nothing of the way. */
+	bool waits = tcp->unacked.known && tcp->unacked.value > 0 && judge->evidence->remote.alive != FLAG_NO;
+	bool trouble = waits || (tcp->retransmits.known && tcp->retransmits.value > 0);
 	if (trouble)
 		because(judge,
 		        "the control connection has %" PRId64 " retransmitted and %" PRId64
@@ -317,12 +333,11 @@ static void tell_control(struct judge *judge)
 		        tcp->retransmits.known ? tcp->retransmits.value : 0,
 		        tcp->unacked.known ? tcp->unacked.value : 0);
 	else if (tcp->retransmits.known && !judge->control && judge->evidence->remote.alive != FLAG_NO)
-		not_observed(judge,
-		        "the RoCE path: a control connection that works does not prove it, as TCP takes other queues, "
-		        "filters and traffic classes");
+		not_observed(judge, "%s: a control connection that works does not prove it, as %s", path_words(judge),
+		        difference_words(judge));
 }
 
-/* Whatever it says, it decides nothing: RoCE takes other queues, filters and traffic classes. */
+/* Whatever it says, it decides nothing. */
 static void tell_reachability(struct judge *judge)
 {
 	const struct reach_facts *reach = judge->evidence->reachability;
@@ -336,14 +351,12 @@ static void tell_reachability(struct judge *judge)
 		        "large for the path",
 		        reach->full_ping_bytes.known ? reach->full_ping_bytes.value : 0);
 	else if (tcp || reach->ping == FLAG_YES)
-		not_observed(judge,
-		        "the RoCE path: that %s between the same addresses %s answered does not prove it, as RoCE "
-		        "takes "
-		        "other queues, filters and traffic classes",
+		not_observed(judge, "%s: that %s between the same addresses %s answered does not prove it, as %s",
+		        path_words(judge),
 		        tcp && reach->ping == FLAG_YES ? "TCP and ping"
 		        : tcp                          ? "TCP"
 		                                       : "ping",
-		        tcp && reach->ping == FLAG_YES ? "are" : "is");
+		        tcp && reach->ping == FLAG_YES ? "are" : "is", difference_words(judge));
 	else if (ip_is_silent(judge))
 		because(judge,
 		        "neither TCP (%s) nor ping is answered between the same addresses: consistent with trouble of "

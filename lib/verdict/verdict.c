@@ -207,7 +207,9 @@ static layer_set open_by_end(const struct judge *judge)
 bool confirmed(struct judge *judge, enum outcome outcome, enum layer layer)
 {
 	layer_set broken = judge->failed ? broken_meanwhile(judge, judge->failed) : 0;
-	if (judge->contradiction || judge->earlier || broken || lacks_what_may_decide(judge))
+	/* Who ended it is known: what is wrong besides may not have come to matter. */
+	bool cut_short = judge->evidence->interrupted == FLAG_YES && outcome == OUTCOME_NOT_RUN && !judge->step.name;
+	if (judge->contradiction || judge->earlier || broken || cut_short || lacks_what_may_decide(judge))
 		return likely(judge, outcome, layer, layer == LAYER_NONE ? 0 : open_by_end(judge) | broken);
 	set_end(judge, outcome, layer, CONFIDENCE_CONFIRMED, layer == LAYER_NONE ? 0 : LAYER_BIT(layer));
 	return true;
