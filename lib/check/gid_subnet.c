@@ -20,13 +20,14 @@ static bool has_entry(const struct gid_document *document, const struct netdev *
 }
 
 /*
- * Ports whose connections go by what ARP tells: rdma_cm takes the peer's port GID from IPoIB, and refuses a request
- * that came to another port than the address has (validate_net_dev() in drivers/infiniband/core/cma.c); a connection of
- * iWARP is one of the adapter whose netdev it came to. That of siw is a socket of the kernel, which takes it anywhere.
+ * Other ports than those of RoCE, which are told by their entries, whose connections go by what ARP tells: rdma_cm
+ * takes the peer's port GID from IPoIB, and refuses a request that came to another port than the address has
+ * (validate_net_dev() in drivers/infiniband/core/cma.c); a connection of iWARP is one of the adapter whose netdev it
+ * came to. That of siw is a socket of the kernel, which takes it anywhere.
  */
 static bool goes_by_arp(const struct rdma_device *device, const struct port *port)
 {
-	return port->transport == TRANSPORT_INFINIBAND || port->transport == TRANSPORT_ROCE ||
+	return port->transport == TRANSPORT_INFINIBAND ||
 	       (port->transport == TRANSPORT_IWARP && device->software != FLAG_YES);
 }
 

@@ -205,9 +205,13 @@ static const char *device_of_its_own(const struct host *host, const struct bond_
 	const char *name =
 	        member->active != FLAG_NO && member->rdma_devices.count == 1 ? member->rdma_devices.items[0] : NULL;
 	const struct rdma_device *device = name ? host_device(host, name) : NULL;
-	bool offloads = device && device->software == FLAG_NO &&
-	                (device->transport == TRANSPORT_ROCE || device->transport == TRANSPORT_IWARP);
-	return offloads ? name : NULL;
+	if (!device || device->software != FLAG_NO)
+		return NULL;
+	list_each(port, &device->ports) /* without slots RoCE is off */
+		if (port->transport == TRANSPORT_IWARP ||
+		        (port->transport == TRANSPORT_ROCE && !num_is(port->gid_table_length, 0)))
+			return name;
+	return NULL;
 }
 
 /* A LAG would leave one device for all members. */
