@@ -176,10 +176,10 @@ static struct peers peers_of(
 	return peers;
 }
 
-/* Most of them have more. */
+/* Most of all of them have more, itself counted: of two equal halves none is behind, as of rails and storage ports. */
 static bool falls_behind(const struct peers *peers)
 {
-	return peers->above >= 2 && peers->above * 2 > peers->others;
+	return peers->above >= 2 && peers->above * 2 > peers->others + 1;
 }
 
 /* What the netdev's MTU does not allow; else it is for active-mtu-below-netdev to tell. */

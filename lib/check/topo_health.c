@@ -193,7 +193,7 @@ static void check_pfc_of_rail(const struct host *host, const struct netdev_healt
 		above++;
 		example = example ? example : other;
 	}
-	if (above < 2 || above * 2 <= others)
+	if (above < 2 || above * 2 <= others + 1) /* itself counted: of two equal halves none is behind */
 		return;
 	snprintf(subject, sizeof(subject), "net:%s", rail->name);
 	(void)lossless_list(example->qos, theirs);
@@ -259,7 +259,7 @@ static void check_service_of_rail(const struct host *host, const struct port_hea
 		example = example ? example : other;
 		apart++;
 	}
-	if (apart < 2 || apart * 2 <= others || service_of(example) <= 0)
+	if (apart < 2 || apart * 2 <= others + 1 || service_of(example) <= 0)
 		return;
 	struct finding *finding =
 	        check_add(report, "qos-service-unlike-others", port_label(rail->device, rail->number, subject),
@@ -319,8 +319,7 @@ static void check_netdev(const struct netdev_health *netdev, struct report *repo
 		struct finding *finding = check_add(report, "link-flaps", subject,
 		        "the carrier went away %" PRId64 " time%s since the netdev was made",
 		        netdev->carrier_down.value, plural(netdev->carrier_down.value));
-		report_evidence(
-		        report, finding, "sysfs", "carrier_down_count", "%" PRId64, netdev->carrier_down.value);
+		report_evidence(report, finding, "sysfs", "carrier_down_count", "%" PRId64, netdev->carrier_down.value);
 		report_advice(finding, "See in the kernel log when; each time in operation broke connections.");
 	}
 	if (netdev->link_problem && netdev->netdev && netdev->netdev->admin_up == FLAG_YES &&

@@ -73,10 +73,13 @@ static const char *ignored_link(const struct host *host, const struct port *port
 	        netdev->name, netdev->name);
 }
 
-static const struct rdma_device *physical_function(const struct host *host, const struct rdma_device *vf)
+/* Of a VF or a scalable function; NULL: it is not here, or not known. */
+static const struct rdma_device *physical_function(const struct host *host, const struct rdma_device *function)
 {
+	const char *parent = function->function.parent;
 	list_each(device, &host->devices)
-		if (device->pci && vf->function.parent && !strcmp(device->pci->address, vf->function.parent))
+		if (device != function && device->pci && device->function.kind != FUNCTION_SF && parent &&
+		        !strcmp(device->pci->address, parent))
 			return device;
 	return NULL;
 }
@@ -97,6 +100,23 @@ static const char *advice_of_active_pf(
 	        "%s, its physical function, is active, so the VF is switched off there: ip link set %s vf %s state "
 	        "auto.",
 	        pf->name, netdev, number);
+}
+
+/* Nor has a scalable function. */
+static const char *down_advice_of_sf(const struct host *host, const struct rdma_device *sf)
+{
+	const struct rdma_device *parent = physical_function(host, sf);
+	if (parent)
+		list_each(port, &parent->ports)
+			if (is_state(port, "ACTIVE"))
+				return arena_printf(host->arena,
+				        "%s, whose scalable function it is, is active: set its port function active "
+				        "and "
+				        "its representor up (devlink port show tells both).",
+				        parent->name);
+	return parent ? arena_printf(host->arena, "It follows %s, whose scalable function it is, which is not active.",
+	                        parent->name)
+	              : NULL;
 }
 
 /* A VF has no cable: its link is what its physical function, or who rules that, lets it have. */
@@ -134,8 +154,13 @@ static const char *down_advice(const struct host *host, const struct rdma_device
 	const char *ignored = ignored_link(host, port);
 	if (ignored)
 		return ignored;
-	if (device->function.kind == FUNCTION_VF && (!netdev || netdev->carrier != FLAG_YES))
+	bool linked = netdev && netdev->carrier == FLAG_YES;
+	if (device->function.kind == FUNCTION_VF && !linked)
 		return down_advice_of_vf(host, device);
+	const char *subfunction =
+	        device->function.kind == FUNCTION_SF && !linked ? down_advice_of_sf(host, device) : NULL;
+	if (subfunction)
+		return subfunction;
 	/* RoCE and iWARP drivers say DISABLED of every port without a carrier (mlx5_query_port_roce()). */
 	const char *members = netdev ? bond_members_advice(arena, netdev) : NULL;
 	if (port->link_layer == LINK_LAYER_ETHERNET && netdev && netdev->carrier == FLAG_NO && members)
