@@ -120,11 +120,22 @@ static bool has_place(const struct pci_function *pci)
 	return pci->local_cpus && *pci->local_cpus && pci->numa_node.known;
 }
 
+/* Nodes that firmware makes of caches are one place for an adapter. */
+static bool is_on_near_node(const struct host *host, const char *cpus, int64_t id)
+{
+	list_each(node, &host->numa_nodes)
+		if (node->cpus && *node->cpus && host_nodes_are_near(host, node->id.value, id) &&
+		        is_apart(cpus, node->cpus) == FLAG_NO)
+			return true;
+	return false;
+}
+
 /* An interrupt that was not started has no effective CPUs, then those that are allowed count. */
-static enum flag is_remote(const struct interrupt *interrupt, const struct pci_function *pci)
+static enum flag is_remote(const struct host *host, const struct interrupt *interrupt, const struct pci_function *pci)
 {
 	const char *cpus = interrupt->effective && *interrupt->effective ? interrupt->effective : interrupt->affinity;
-	return cpus && *cpus && has_place(pci) ? is_apart(cpus, pci->local_cpus) : FLAG_UNKNOWN;
+	enum flag apart = cpus && *cpus && has_place(pci) ? is_apart(cpus, pci->local_cpus) : FLAG_UNKNOWN;
+	return apart == FLAG_YES && is_on_near_node(host, cpus, pci->numa_node.value) ? FLAG_NO : apart;
 }
 
 /* 0, or the positive errno that hid one of the lists. A kernel may have no effective_affinity_list. */
@@ -167,7 +178,7 @@ static int add_interrupt(struct origin *origin, struct host *host, struct functi
 	int error = read_affinity(origin, host->arena, interrupt, number);
 	if (error)
 		sysfs_missing(host, "affinity", name, error);
-	interrupt->remote = is_remote(interrupt, function->pci);
+	interrupt->remote = is_remote(host, interrupt, function->pci);
 	if (interrupt->completion == FLAG_YES)
 		count_completion(host, function, interrupt, error);
 	return 0;
