@@ -53,9 +53,9 @@ static const char *controller_name(struct origin *origin, struct host *host, con
 	snprintf(directory, sizeof(directory), "%s/nvme", path);
 	if (origin_list(origin, host->arena, directory, &names))
 		return NULL;
-	for (uint32_t i = 0; i < names.count; i++)
-		if (!strncmp(names.items[i], "nvme", 4))
-			return names.items[i];
+	list_each(name, &names)
+		if (!strncmp(name, "nvme", 4))
+			return name;
 	return NULL;
 }
 
