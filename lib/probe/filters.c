@@ -187,6 +187,20 @@ static void keep_counts(struct probe_run *run, int side, const struct filter_tex
 	}
 }
 
+/*
+ * What was found is a fact; that nothing more is there only if all was looked at. What somebody added during the run
+ * may have dropped what is missing, and so may what was taken away.
+ */
+static void keep_text(struct probe_run *run, struct endpoint_facts *facts, const struct filter_text *found, int result)
+{
+	const char *before = facts->filter;
+	if (!before ? result && !found->used : !found->used || !strcmp(before, found->text))
+		return;
+	facts->filter = before ? arena_printf(run->arena, "%s%sat the end of the run: %s", before, *before ? "; " : "",
+	                                 found->text)
+	                       : arena_strdup(run->arena, found->text);
+}
+
 void filters_look(struct probe_run *run, struct origin *origin, int side)
 {
 	struct endpoint_facts *facts = run_facts(run, side);
@@ -204,7 +218,5 @@ void filters_look(struct probe_run *run, struct origin *origin, int side)
 		report_missing(&run->report, "filter", "host", result, "packet filters and queueing disciplines: %s",
 		        strerror(-result));
 	keep_counts(run, side, &found, first);
-	/* What was found is a fact; that nothing more is there only if all was looked at. */
-	if (first && (!result || found.used))
-		facts->filter = arena_strdup(run->arena, found.text);
+	keep_text(run, facts, &found, result);
 }

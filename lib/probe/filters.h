@@ -33,8 +33,9 @@ int filters_parse_rules(const void *data, size_t length, struct filter_text *out
 int filters_parse_qdiscs(const void *data, size_t length, int ifindex, const char *netdev, struct filter_text *out);
 
 /*
- * Fills the filter of the facts of this side, a software device, at the first look, and what it has dropped into the
- * counters: before at the first look, after at the next. What could not be looked at goes to the report.
+ * Fills the filter of the facts of this side, a software device, at the first look, adds what the next one finds
+ * besides, and puts what it has dropped into the counters: before at the first look, after at the next. What could not
+ * be looked at goes to the report.
  */
 void filters_look(struct probe_run *run, struct origin *origin, int side);
 

@@ -77,6 +77,16 @@ holds "a rule that did not count: it is a candidate, and not the likely cause" \
 ip rule del pref 5
 undrop
 
+# a rule that somebody adds while the requests are under way
+"$RDMADIAG" probe -j -d rxe0 --timeout 6000 --count 60000 --peer "$address_b" >"$document" 2>"$work/errors" &
+run=$!
+flows rxe0
+drop input iif nic2
+wait "$run"
+holds "a rule of the middle of the run: it is found at the end, and a candidate" \
+	"o[-1]['wc_status'] == 12 and 'at the end of the run: nft inet probe rocev2' in e['remote']['filter'] and 'configuration' in v['candidates'] and not any('has no packet filter' in text for text in v['because'])"
+undrop
+
 # what tc and BPF programs drop, which no list of rules tells
 modprobe -a sch_ingress cls_flower act_gact
 tc qdisc add dev nic2 clsact
