@@ -184,6 +184,8 @@ const struct finding_kind finding_kinds[] = {
 	/* use from user space */
 	{ "provider-missing", SEVERITY_ERROR,
 	        "libibverbs does not offer the device: no provider library for its driver is installed here", NULL },
+	{ "rdma-cm-not-accessible", SEVERITY_INFO,
+	        "programs that use rdma_cm cannot start: its device node is missing here or may not be opened", NULL },
 	{ "uverbs-missing", SEVERITY_INFO, "the device cannot be used from user space: it has no uverbs device", NULL },
 	{ "uverbs-not-accessible", SEVERITY_WARNING, "the uverbs device is missing here or may not be opened",
 	        "error where its node is there and it is not this user alone who may not open it, info where neither "

@@ -353,6 +353,19 @@ static void check_uverbs(const struct host *host, const struct rdma_device *devi
 	                              : NULL);
 }
 
+/* That no device may be opened is told of each. */
+static void check_cm(const struct host *host, struct report *report)
+{
+	if (!host->cm_refused || !has_device_to_open(host))
+		return;
+	struct finding *finding = check_add(report, "rdma-cm-not-accessible", "host",
+	        "programs that use rdma_cm cannot start: %s", host->cm_refused);
+	report_evidence(report, finding, "access(2)", "/dev/infiniband/rdma_cm", "%s", host->cm_refused);
+	report_advice(finding,
+	        "A container must be given that node beside those of the devices; verbs with a GID index work "
+	        "without it.");
+}
+
 static void check_provider(const struct rdma_device *device, struct report *report)
 {
 	if (!device->provider_missing || device->uverbs.accessible != FLAG_YES || device->unseen)
@@ -503,6 +516,7 @@ void check_ports(const struct host *host, struct report *report)
 	char subject[PORT_LABEL_SIZE];
 	struct silences silences = find_silences(report);
 	check_deadline(report);
+	check_cm(host, report);
 	list_each(device, &host->devices) {
 		check_answers(device, &silences, report);
 		check_uverbs(host, device, report);

@@ -168,6 +168,9 @@ void gid_choose_rdma_cm(struct arena *arena, const struct gid_port *port, const 
 		        transport == TRANSPORT_IWARP ? "iWARP connects by IP address, without a GID index"
 		                                     : "the device has no connection manager");
 		gid_reject_others(arena, choice, port, "no GID index is used");
+	} else if (port->host->cm_refused) {
+		gid_take_none(arena, choice, "it cannot open the connection manager: %s", port->host->cm_refused);
+		gid_reject_others(arena, choice, port, "rdma_cm cannot be used");
 	} else if (device && device->node_guid && !strcmp(device->node_guid, "0000:0000:0000:0000")) {
 		gid_take_none(arena, choice,
 		        "node_guid is zero: librdmacm cannot tell devices apart; verbs with a GID index work");

@@ -382,11 +382,12 @@ struct host {
 	LIST(struct neighbour) neighbours; /* where they were asked */
 	const char *peer_memory;           /* see struct matrix */
 	struct index netdev_numbers, netdev_names, device_numbers, device_names, function_addresses, hop_addresses;
-	uint32_t visits;       /* looks at stacks of netdevs so far */
-	uint32_t related;      /* relations of ports and netdevs so far, see join_related() */
-	int link_source;       /* enum fact_source of the netdevs */
-	bool addresses_unread; /* RTM_GETADDR was not answered: whether a netdev has an address is not known */
-	bool listed;           /* what lists the RDMA devices was answered: there are no others */
+	uint32_t visits;        /* looks at stacks of netdevs so far */
+	uint32_t related;       /* relations of ports and netdevs so far, see join_related() */
+	int link_source;        /* enum fact_source of the netdevs */
+	bool addresses_unread;  /* RTM_GETADDR was not answered: whether a netdev has an address is not known */
+	bool listed;            /* what lists the RDMA devices was answered: there are no others */
+	const char *cm_refused; /* why rdma_ucm, which is loaded, cannot be opened; NULL: it is not so, or not known */
 	bool no_class; /* sysfs has no RDMA devices: none is loaded or, where netlink has some, sysfs is hidden */
 	bool no_sysfs; /* neither netlink nor sysfs tells of RDMA devices, and nothing of a sysfs is there */
 	bool joined;   /* the tree is built */

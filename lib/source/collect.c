@@ -186,6 +186,8 @@ static int run_briefly(struct origin *origin, struct collecting *collecting, str
 	if (collecting->options->uverbs)
 		list_each(device, &host->devices)
 			rdma_sysfs_access(origin, host, device);
+	if (collecting->options->uverbs && host->devices.count)
+		rdma_sysfs_cm_access(origin, host);
 	if (needs_places(host)) {
 		list_each(device, &host->devices)
 			device->pci = pci_function_of_path(origin, host, device->parent_path);
@@ -264,6 +266,8 @@ static int run(struct origin *origin, void *data, struct error *error)
 		rdma_sysfs_access(origin, host, device);
 		device->pci = pci_function_of_path(origin, host, device->parent_path);
 	}
+	if (host->devices.count)
+		rdma_sysfs_cm_access(origin, host);
 	read_ports_netdevs(origin, host);
 	if (!collecting->options->device)
 		pci_scan(origin, host);

@@ -224,6 +224,23 @@ static void list_ports(struct origin *origin, struct host *host, struct rdma_dev
 	}
 }
 
+/*
+ * A container is given it by itself. Where the module is not loaded there is no node either, and librdmacm has the
+ * kernel load it.
+ */
+void rdma_sysfs_cm_access(struct origin *origin, struct host *host)
+{
+	static const char node[] = "/dev/infiniband/rdma_cm";
+	origin_about(origin, "host");
+	if (!sysfs_number(origin, "sys/class/misc/rdma_cm/abi_version").known)
+		return;
+	int error = origin_access(origin, node + 1); /* names of an origin begin without a slash */
+	if (error == -ENOENT)
+		host->cm_refused = arena_printf(host->arena, "no device node %s here", node);
+	else if (error && error != -ETIMEDOUT)
+		host->cm_refused = arena_printf(host->arena, "%s: %s", node, strerror(-error));
+}
+
 static void read_parent(struct origin *origin, struct host *host, struct rdma_device *device)
 {
 	device->parent_path = sysfs_device_path(origin, host->arena, CLASS, device->name);

@@ -25,6 +25,9 @@ void rdma_sysfs_complete(struct origin *origin, struct host *host, struct rdma_d
 /* Whether its uverbs device, which has been looked for, may be opened. */
 void rdma_sysfs_access(struct origin *origin, struct host *host, struct rdma_device *device);
 
+/* Whether the connection manager may be opened: host->cm_refused. */
+void rdma_sysfs_cm_access(struct origin *origin, struct host *host);
+
 /* "4: ACTIVE" → 4. */
 struct num rdma_sysfs_code(const char *text);
 

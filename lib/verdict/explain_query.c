@@ -265,6 +265,8 @@ static const struct {
 	        "Documentation/ABI/testing/sysfs-bus-pci, numa_node" },
 	{ "process-", "taskset -p or numactl --cpunodebind places the process near the device.",
 	        "sched_getaffinity(2)" },
+	{ "rdma-cm-", "ls -l /dev/infiniband/rdma_cm, the module rdma_ucm and the devices of the container.",
+	        "drivers/infiniband/core/ucma.c" },
 	{ "uverbs-", "ls -l /dev/infiniband, the modules ib_uverbs and the device rules of the container.",
 	        "drivers/infiniband/core/uverbs_main.c" },
 };
