@@ -255,6 +255,11 @@ static const struct errno_explanation errno_table[] = {
 	        { "The GID at this index has no netdev here, or a global route is missing on an Ethernet port.",
 	                L(CONFIGURATION) | L(APPLICATION), "Run `rdmadiag gid`: netdev and state of the index.",
 	                GID_TABLE } },
+	{ "RTR", EACCES,
+	        { "The route to the other end's address prohibits it, or a security module refuses the partition key.",
+	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE),
+	                "Look at `ip route get` for the other end's address, then at the audit log (ausearch -m avc).",
+	                "ip-route(8); " RESOLVE } },
 	{ "RTR", EINVAL,
 	        { "An attribute is not acceptable: GIDs of different families, an MTU above the port's, or an index "
 	          "out "

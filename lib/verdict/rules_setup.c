@@ -197,6 +197,35 @@ static bool judge_route(struct judge *judge, enum outcome outcome, layer_set bas
 	return likely(judge, outcome, LAYER_CONFIGURATION, base & ~own_device(judge));
 }
 
+/* ip-route(8): who sends by such a route gets EINVAL (blackhole) or EACCES (prohibit), whatever it sends. */
+static const char *refusing_route(const struct judge *judge)
+{
+	const struct reach_facts *reach = judge->evidence->reachability;
+	bool tried = reach && judge->step.side != SIDE_REMOTE && !is_on_infiniband(judge);
+	if (!tried || !num_is(reach->tcp_errno, judge->step.error) || reach->ping == FLAG_YES)
+		return NULL;
+	return judge->step.error == EINVAL   ? "a blackhole"
+	       : judge->step.error == EACCES ? "one that prohibits it"
+	                                     : NULL;
+}
+
+static bool judge_refusing_route(struct judge *judge, enum outcome outcome, layer_set base)
+{
+	const char *kind = refusing_route(judge);
+	if (!kind)
+		return false;
+	because(judge,
+	        "TCP between the same addresses is refused by this host's kernel with the same errno, as where the "
+	        "route "
+	        "to the other end is %s",
+	        kind);
+	summarize(judge, "the route to the other end's address seems to be %s", kind);
+	advise_address(judge,
+	        "look at `ip route get` for the other end's address, and for blackhole and prohibit routes",
+	        gid_address(judge, SIDE_REMOTE));
+	return likely(judge, outcome, LAYER_CONFIGURATION, base);
+}
+
 static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 {
 	const struct evidence *evidence = judge->evidence;
@@ -220,7 +249,7 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 		conflict = address_conflict(judge);
 		conflict = conflict ? conflict : own_mtu_conflict(judge, judge->step.side);
 		if (!conflict)
-			return undetermined(judge, outcome, base);
+			return judge_refusing_route(judge, outcome, base) || undetermined(judge, outcome, base);
 		because(judge, "%s", conflict);
 		/* The subnet manager may be out of reach as well. */
 		if (text_is(evidence->local.link_layer, "InfiniBand") && address_conflict(judge)) {
@@ -231,6 +260,8 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 		}
 		return likely(judge, outcome, LAYER_CONFIGURATION, base);
 	default:
+		if (judge_refusing_route(judge, outcome, base))
+			return true;
 		if (!evidence->local.gid && !evidence->remote.gid)
 			not_observed(judge, "the GIDs of both ends");
 		return undetermined(judge, outcome, base);
