@@ -71,7 +71,7 @@ wrong "one that is like none" "no drill 'nope'; --drill list shows" probe --dril
 wrong "a word with a slip" "'evnt' is neither 'poll' nor 'event'; is it event\?$" probe --wait evnt
 wrong "a unit" "^rdmadiag probe: --timeout: '5s': it is in milliseconds, and takes no unit$" probe --timeout 5s
 wrong "a finding with a slip" "no finding 'port-dwon'; is it port-down\?$" check --only port-dwon
-wrong "the beginning of some findings" "no finding 'qos'; is it qos-[a-z-]*\?$" check --ignore qos
+wrong "the beginning of some findings" "no finding 'qos'; is it qos-[a-z, -]*\?$" check --ignore qos
 wrong "two devices for one probe" "^rdmadiag probe: --device: given twice, and a probe takes one$" probe -d a -d b
 wrong "two devices for its target" "^rdmadiag probe: --target-device: given twice" probe --target-device a --target-device b
 wrong "help of two commands" "^rdmadiag help: more than one command$" help topo gid
