@@ -98,21 +98,25 @@ static void check_table(struct report *report, struct gid_choices choices, const
 
 /* ---- devices ---- */
 
-/* NCCL's own transport and UCX connect queue pairs themselves, which iWARP does not allow; NCCL leaves others alone. */
+/*
+ * NCCL's own transport and UCX connect queue pairs themselves, which iWARP does not allow; NCCL leaves others alone. Of
+ * what transport a port is may be unknown, then it may do.
+ */
 static bool may_use(const char *consumer, enum transport transport)
 {
-	bool verbs = transport == TRANSPORT_ROCE || transport == TRANSPORT_INFINIBAND;
-	return strcmp(consumer, "nccl") ? transport != TRANSPORT_IWARP : verbs;
+	bool other = transport == TRANSPORT_UNSPECIFIED && !strcmp(consumer, "nccl");
+	return transport != TRANSPORT_IWARP && !other;
 }
 
 /*
  * The variable that keeps a consumer from every port here that could be used; NULL: from some at most, or not all are
- * known. `inactive`: a port that it leaves, which is not active; NULL: none.
+ * known. `inactive`: a port that it leaves, which is not active, while others are; NULL: none.
  */
 static const char *left_out_by(const struct host *host, const struct gid_document *document, const char *consumer,
         const struct gid_table **inactive)
 {
 	const char *variable = NULL;
+	bool left_out_active = false;
 	list_each(device, &host->devices)
 		if (!device->ports.count)
 			return NULL;
@@ -122,15 +126,18 @@ static const char *left_out_by(const struct host *host, const struct gid_documen
 		list_each(choice, &choices) {
 			if (strcmp(choice->consumer, consumer) != 0 || !may_use(consumer, gid_port_transport(&port)))
 				continue;
-			if (choice->left_out_by)
-				variable = choice->left_out_by;
-			else if (!gid_port_inactive(&port))
+			if (!choice->left_out_by && !gid_port_inactive(&port))
 				return NULL;
-			else
+			if (!choice->left_out_by) {
 				*inactive = table;
+				continue;
+			}
+			variable = choice->left_out_by;
+			left_out_active |= !gid_port_inactive(&port);
 		}
 	}
-	return variable;
+	/* Where no port is active, the one that is left is down for reasons of its own. */
+	return *inactive && !left_out_active ? NULL : variable;
 }
 
 /* UCX takes netdevs by the same variable: who names one wants TCP. */
@@ -205,14 +212,26 @@ static bool nccl_names(const char *names, const char *device, bool exact)
 	return false;
 }
 
-/* The ports of a device that the list names without their numbers: it has others. NULL: there is no such device. */
+static bool may_use_device(const char *consumer, const struct rdma_device *device)
+{
+	list_each(port, &device->ports)
+		if (may_use(consumer, (enum transport)port->transport))
+			return true;
+	return false;
+}
+
+/*
+ * The ports of a device that the list names without their numbers: it has others. NULL: there is no such device that
+ * could be used.
+ */
 static const char *ports_of_named(const struct host *host, const struct fruitless *setting)
 {
 	bool exact = *setting->value == '=', nccl = !strcmp(setting->consumer, "nccl");
 	const char *names = names_without_ports(host->arena, setting->value + exact);
 	list_each(device, &host->devices) {
 		const char *ports = "";
-		if (!names || !(nccl ? nccl_names(names, device->name, exact) : gid_ucx_lists(names, device->name)))
+		if (!names || !(nccl ? nccl_names(names, device->name, exact) : gid_ucx_lists(names, device->name)) ||
+		        !may_use_device(setting->consumer, device))
 			continue;
 		list_each(port, &device->ports)
 			if (ports)

@@ -42,8 +42,7 @@ static void check_interrupts(const struct host *host, const struct function_inte
 			                                                      : interrupt->affinity);
 	report_evidence(report, finding, "sysfs", "local_cpulist", "%s", function->local_cpus);
 	report_advice(finding, "Set smp_affinity_list of these interrupts to local CPUs (irqbalance, or the driver's "
-	                       "script), or choose "
-	                       "completion vectors that are local.");
+	                       "script), or choose completion vectors that are local.");
 }
 
 /* ---- quality of service ---- */
@@ -162,18 +161,28 @@ static unsigned int pfc_of(const struct netdev_health *netdev)
 	return mask;
 }
 
+/* A driver may tell the classes of DCB and nothing of flow control. */
+static bool tells_pfc(const struct netdev_health *netdev)
+{
+	if (!netdev->qos)
+		return false;
+	list_each(priority, &netdev->qos->priorities)
+		if (priority->pfc == FLAG_UNKNOWN)
+			return false;
+	return netdev->qos->priorities.count > 0;
+}
+
 /* The netdev of a port of an adapter that carries something. */
 static bool is_rail(const struct netdev_health *netdev)
 {
 	const struct netdev *link = netdev->netdev;
 	const struct pci_function *pci = link ? link->pci : NULL;
-	return netdev->qos && netdev->qos->priorities.count && pci && !pci->physfn && !join_is_representor(link) &&
+	return tells_pfc(netdev) && pci && !pci->physfn && !join_is_representor(link) &&
 	       !vendor_id_is_vf(pci->vendor, pci->device) && link->admin_up == FLAG_YES && link->carrier == FLAG_YES;
 }
 
-static bool is_same_adapter_kind(const struct netdev_health *a, const struct netdev_health *b)
+static bool is_same_kind(const struct pci_function *one, const struct pci_function *other)
 {
-	const struct pci_function *one = a->netdev->pci, *other = b->netdev->pci;
 	return one->vendor.known && num_is(other->vendor, one->vendor.value) && one->device.known &&
 	       num_is(other->device, one->device.value);
 }
@@ -185,10 +194,10 @@ static void check_pfc_of_rail(const struct host *host, const struct netdev_healt
 	const struct netdev_health *example = NULL;
 	char subject[80], theirs[32], own[32];
 	list_each(other, &host->health->netdevs) {
-		if (other == rail || !is_rail(other) || !is_same_adapter_kind(rail, other))
+		if (other == rail || !is_rail(other) || !is_same_kind(rail->netdev->pci, other->netdev->pci))
 			continue;
 		others++;
-		if (!(pfc_of(other) & ~pfc_of(rail)))
+		if (!(pfc_of(other) & ~pfc_of(rail)) || (example && pfc_of(example) != pfc_of(other)))
 			continue;
 		above++;
 		example = example ? example : other;
@@ -234,12 +243,6 @@ static const struct rdma_device *rail_device(const struct host *host, const stru
 	return rail ? device : NULL;
 }
 
-static bool is_equal_device(const struct rdma_device *a, const struct rdma_device *b)
-{
-	return a->pci->vendor.known && num_is(b->pci->vendor, a->pci->vendor.value) && a->pci->device.known &&
-	       num_is(b->pci->device, a->pci->device.value);
-}
-
 /* Most equal ports have one type of service, and this one another: the setting was lost, or it is another network's. */
 static void check_service_of_rail(const struct host *host, const struct port_health *rail, struct report *report)
 {
@@ -251,7 +254,7 @@ static void check_service_of_rail(const struct host *host, const struct port_hea
 		return;
 	list_each(other, &host->health->ports) {
 		const struct rdma_device *peer = other == rail ? NULL : rail_device(host, other);
-		if (!peer || !is_equal_device(device, peer))
+		if (!peer || !is_same_kind(device->pci, peer->pci))
 			continue;
 		others++;
 		if (service_of(other) == service_of(rail) || (example && service_of(example) != service_of(other)))

@@ -68,8 +68,7 @@ static const char *ignored_link(const struct host *host, const struct port *port
 		return NULL;
 	return arena_printf(host->arena,
 	        "%s is up and has a carrier, which the RDMA driver does not follow: take %s down and up again, else "
-	        "read "
-	        "the kernel log and load the driver anew.",
+	        "read the kernel log and load the driver anew.",
 	        netdev->name, netdev->name);
 }
 
@@ -84,10 +83,38 @@ static const struct rdma_device *physical_function(const struct host *host, cons
 	return NULL;
 }
 
+/* Of all its ports it is known that they are not active: so are the functions that follow it. */
+static bool is_inactive(const struct rdma_device *parent)
+{
+	list_each(port, &parent->ports)
+		if (!port->state || is_state(port, "ACTIVE"))
+			return false;
+	return parent->ports.count > 0;
+}
+
+/* It has a port that is active. */
+static bool is_serving(const struct rdma_device *device)
+{
+	list_each(port, &device->ports)
+		if (is_state(port, "ACTIVE"))
+			return true;
+	return false;
+}
+
+/* NULL: none is known, as of InfiniBand without IPoIB, or one in another namespace. */
+static const char *netdev_of_active_port(const struct rdma_device *device)
+{
+	list_each(port, &device->ports)
+		if (is_state(port, "ACTIVE") && port_netdev(port))
+			return port_netdev(port)->name;
+	return NULL;
+}
+
 /* In switchdev mode a VF has the link of its representor. */
 static const char *advice_of_active_pf(
-        const struct host *host, const struct rdma_device *vf, const struct rdma_device *pf, const char *netdev)
+        const struct host *host, const struct rdma_device *vf, const struct rdma_device *pf)
 {
+	const char *netdev = netdev_of_active_port(pf);
 	char number[16] = "N";
 	if (pf->representors.count)
 		return arena_printf(host->arena,
@@ -99,37 +126,39 @@ static const char *advice_of_active_pf(
 	return arena_printf(host->arena,
 	        "%s, its physical function, is active, so the VF is switched off there: ip link set %s vf %s state "
 	        "auto.",
-	        pf->name, netdev, number);
+	        pf->name, netdev ? netdev : "DEV", number);
 }
 
 /* Nor has a scalable function. */
 static const char *down_advice_of_sf(const struct host *host, const struct rdma_device *sf)
 {
 	const struct rdma_device *parent = physical_function(host, sf);
-	if (parent)
-		list_each(port, &parent->ports)
-			if (is_state(port, "ACTIVE"))
-				return arena_printf(host->arena,
-				        "%s, whose scalable function it is, is active: set its port function active "
-				        "and "
-				        "its representor up (devlink port show tells both).",
-				        parent->name);
-	return parent ? arena_printf(host->arena, "It follows %s, whose scalable function it is, which is not active.",
-	                        parent->name)
-	              : NULL;
+	if (parent && is_serving(parent))
+		return arena_printf(host->arena,
+		        "%s, whose scalable function it is, is active: set its port function active and its "
+		        "representor up (devlink port show tells both).",
+		        parent->name);
+	return parent && is_inactive(parent)
+	               ? arena_printf(host->arena, "It follows %s, whose scalable function it is, which is not active.",
+	                         parent->name)
+	               : NULL;
 }
 
 /* A VF has no cable: its link is what its physical function, or who rules that, lets it have. */
 static const char *down_advice_of_vf(const struct host *host, const struct rdma_device *vf)
 {
 	const struct rdma_device *pf = physical_function(host, vf);
-	if (!pf)
-		return "The link of a VF is that of its physical function, or switched off there (ip link set DEV vf N "
-		       "state auto): look at the host that has it.";
-	list_each(port, &pf->ports)
-		if (is_state(port, "ACTIVE") && port_netdev(port))
-			return advice_of_active_pf(host, vf, pf, port_netdev(port)->name);
-	return arena_printf(host->arena, "It follows %s, its physical function, which is not active.", pf->name);
+	if (pf && is_serving(pf))
+		return advice_of_active_pf(host, vf, pf);
+	if (pf && is_inactive(pf))
+		return arena_printf(
+		        host->arena, "It follows %s, its physical function, which is not active.", pf->name);
+	return pf ? arena_printf(host->arena,
+	                    "It follows %s, its physical function, whose state is not known, or is switched off "
+	                    "there.",
+	                    pf->name)
+	          : "The link of a VF is that of its physical function, or switched off there (ip link set DEV vf N "
+	            "state auto): look at the host that has it.";
 }
 
 /* What the physical state leaves to look at (InfiniBand Architecture Specification, volume 1, PortInfo). */
@@ -238,11 +267,7 @@ static struct finding *check_not_ready(
 static const struct rdma_device *served_pf(const struct host *host, const struct rdma_device *device)
 {
 	const struct rdma_device *pf = is_infiniband_vf(device) ? physical_function(host, device) : NULL;
-	if (pf)
-		list_each(port, &pf->ports)
-			if (is_state(port, "ACTIVE"))
-				return pf;
-	return NULL;
+	return pf && is_serving(pf) ? pf : NULL;
 }
 
 static struct finding *check_waiting_vf(

@@ -221,7 +221,7 @@ struct num pci_parse_aer(const char *text, enum aer_severity severity, struct ar
 		const char *copy = name && count.value > 0 ? arena_strndup(arena, text, name) : NULL;
 		struct aer_kind *kind = copy ? list_add(arena, &aer->kinds) : NULL;
 		if (kind)
-			*kind = (struct aer_kind){ .severity = severity, .name = copy, .count = count };
+			*kind = (struct aer_kind){ .severity = (int)severity, .name = copy, .count = count };
 		text += length + (text[length] == '\n');
 	}
 	return (struct num){ 0 };

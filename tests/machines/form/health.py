@@ -98,7 +98,7 @@ def stats_answer(net):
 
 @names_the_table("dcb")
 def dcb_answer(net):
-    check_keys(net, "dcb", ("classes", "class_of", "tsa", "bandwidth", "pfc", "sent", "received", "dscp"))
+    check_keys(net, "dcb", ("classes", "class_of", "tsa", "bandwidth", "pfc", "sent", "received", "dscp", "without_pfc"))
     given, eight = net.dcb, [0] * 8
     ets = bytes([0, given.get("classes", 8), 0, *given.get("bandwidth", eight), *given.get("bandwidth", eight),
                  *[TSA[word] for word in given.get("tsa", ["strict"] * 8)], *given.get("class_of", range(8)),
@@ -107,8 +107,8 @@ def dcb_answer(net):
     pfc = struct.pack("=BBBxH2x8Q8Q", 8, enabled, 0, 0, *given.get("sent", eight), *given.get("received", eight))
     apps = [netlink.attribute(IEEE_APP, struct.pack("=BBH", APP_SEL_DSCP, priority, int(dscp)))
             for dscp, priority in given.get("dscp", {}).items()]
-    ieee = nest(DCB_ATTR_IEEE, netlink.attribute(IEEE_ETS, ets), netlink.attribute(IEEE_PFC, pfc),
-                nest(IEEE_APP_TABLE, *apps))
+    told = b"" if given.get("without_pfc") else netlink.attribute(IEEE_PFC, pfc)
+    ieee = nest(DCB_ATTR_IEEE, netlink.attribute(IEEE_ETS, ets), told, nest(IEEE_APP_TABLE, *apps))
     body = struct.pack("=BBH", 0, DCB_CMD_IEEE_GET, 0) + text(DCB_ATTR_IFNAME, net.name) + ieee
     return netlink.message(RTM_GETDCB, body, 0)
 

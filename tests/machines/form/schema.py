@@ -149,7 +149,7 @@ TABLES = {
         "stats": Key("map", {}, "answer of ethtool: eth-phy, eth-mac, rmon = table of attribute number and value"),
         "module_power": Key("text", None, "answer of ethtool: low or high"),
         "ext_state": Key("number", None, "answer of ethtool: enum ethtool_link_ext_state of a link that is down"),
-        "dcb": Key("map", {}, "answer of dcbnl: classes, class_of, tsa, bandwidth, pfc, sent, received, dscp"),
+        "dcb": Key("map", {}, "answer of dcbnl: classes, class_of, tsa, bandwidth, pfc, sent, received, dscp, without_pfc"),
     },
     "bond": {
         "mode": Key("text", "802.3ad", "in the kernel's word"),
