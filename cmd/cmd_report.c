@@ -386,8 +386,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	if (making.file && pack_filter_of(making.file, &filter))
 		return usage_error(command,
 		        "-o %s: the archive is a tar, and no such name says so; packed by its name: .tar.gz, .tgz, "
-		        ".tar.xz, "
-		        ".tar.zst, .tar.bz2 or .tar",
+		        ".tar.xz, .tar.zst, .tar.bz2 or .tar",
 		        making.file);
 	if (to_stdout && common->json)
 		return usage_error(command, "--json: standard output carries the archive");

@@ -38,8 +38,7 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-address-taken", SEVERITY_ERROR, "another node has the address of a GID too", NULL },
 	{ "gid-default-choice", SEVERITY_INFO,
 	        "a library takes, without being told to, an entry that cannot work or that no router forwards, though "
-	        "there "
-	        "is a better one",
+	        "there is a better one",
 	        NULL },
 	{ "gid-duplicate", SEVERITY_WARNING, "one GID of one type stands at several indexes of a port", NULL },
 	{ "gid-index-setting", SEVERITY_WARNING,

@@ -164,8 +164,7 @@ static void check_around(struct host *host, const struct gid_document *document,
 	snprintf(subject, sizeof(subject), "net:%s", entry->link->name);
 	struct finding *finding = check_add(&host->report, "gid-subnet-overlap", subject,
 	        "its subnet %s lies within %s of %s: the kernel's routes lead to addresses in it over %s, also to "
-	        "peers on "
-	        "the network of %s",
+	        "peers on the network of %s",
 	        network, larger, around->link->name, entry->link->name, around->link->name);
 	report_evidence(&host->report, finding, "RTM_GETADDR", entry->link->name, "%s/%u", entry->ip,
 	        entry->address->prefix_length);

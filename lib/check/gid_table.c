@@ -57,9 +57,9 @@ static bool has_ipv4(const struct table_check *check)
 
 static const char *give_address(const struct table_check *check)
 {
-	return check->host->addresses_unread ? "Look for an address (ip address): GIDs are made of the IPv4 and IPv6 "
-	                                       "addresses of the netdev, "
-	                                       "or of the bond, team or bridge that it is a member of."
+	return check->host->addresses_unread
+	               ? "Look for an address (ip address): GIDs are made of the IPv4 and IPv6 addresses of the "
+	                 "netdev, or of the bond, team or bridge that it is a member of."
 	       : switched_netdev(check)
 	               ? "Use a VF, a scalable function or another netdev with an address: an address of the bridge's "
 	                 "internal port makes no GID."

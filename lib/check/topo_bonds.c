@@ -104,13 +104,12 @@ static void check_places(const struct found_bond *found, struct report *report)
 	                                             "the members are on different NUMA nodes: %s", places);
 	evidence_of_members(found, report, finding);
 	if (found->bond->mode)
-		report_advice(
-		        finding, has_one_active(found->bond)
-		                         ? "Place threads and buffers by the member that is active, or bond "
-		                           "ports of one adapter."
-		                         : "Every active member carries traffic, so no place is near to all of it: "
-		                           "bond ports of one "
-		                           "adapter, or use the devices of the members without the bond.");
+		report_advice(finding,
+		        has_one_active(found->bond)
+		                ? "Place threads and buffers by the member that is active, or bond "
+		                  "ports of one adapter."
+		                : "Every active member carries traffic, so no place is near to all of it: bond ports "
+		                  "of one adapter, or use the devices of the members without the bond.");
 }
 
 /* Functions of one adapter differ in the last digit of their address, or share the board's GUID. */

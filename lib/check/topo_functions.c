@@ -75,8 +75,7 @@ static void check_board(const struct host *host, const struct rdma_device *devic
 			snprintf(nodes, sizeof(nodes), ", NUMA nodes %d and %d", node_of(other), node_of(device));
 		struct finding *finding = check_add(report, "adapter-on-several-pci-paths", device->name,
 		        "%s (%s) and %s (%s) are functions of one board (same sys_image_guid) on different PCI "
-		        "paths%s: "
-		        "Socket Direct or multi-PF%s, not two adapters",
+		        "paths%s: Socket Direct or multi-PF%s, not two adapters",
 		        other->name, other->pci->address, device->name, device->pci->address, nodes,
 		        placed ? "" : ", or the slots that a hypervisor gave to functions of one slot");
 		report_evidence(report, finding, "RDMA device", "sys_image_guid", "%s", device->sys_image_guid);

@@ -202,8 +202,7 @@ static void check_process(const struct host *host, const struct rdma_device *dev
 		                                           package_text(host, process->cpus, place->package))
 		                                 : check_add(report, "process-on-another-node", device->name,
 		                                           "this process may run on CPUs %s only, which are of no node "
-		                                           "that is known; %s is "
-		                                           "on node %d",
+		                                           "that is known; %s is on node %d",
 		                                           process->cpus, device->name, node);
 		report_evidence(report, finding, "sched_getaffinity(2)", "cpus", "%s", process->cpus);
 		report_evidence(report, finding, "sysfs", "local_cpulist", "%s", place->local_cpus);

@@ -79,12 +79,7 @@ enum pci_kind {
 	PCI_KIND_COUNT
 };
 
-enum aer_severity {
-	AER_CORRECTABLE,
-	AER_NONFATAL,
-	AER_FATAL,
-	AER_SEVERITY_COUNT
-};
+enum aer_severity { AER_CORRECTABLE, AER_NONFATAL, AER_FATAL, AER_SEVERITY_COUNT };
 
 /* A line of aer_dev_* that is not zero. */
 struct aer_kind {

@@ -25,9 +25,8 @@ static const struct field relation_fields[] = {
 	        .names = relation_words,
 	        .names_count = WORD_COUNT,
 	        .help = "PIX below one PCI switch or root port, PXB several switches below one root port, PHB "
-	                "different "
-	                "root ports of one host bridge, NODE different host bridges of one NUMA node, SYS different "
-	                "nodes; null where a node is unknown; X, the device itself, is never told here" },
+	                "different root ports of one host bridge, NODE different host bridges of one NUMA node, SYS "
+	                "different nodes; null where a node is unknown; X, the device itself, is never told here" },
 };
 static RECORD(relation_record, matrix_relation, relation_fields);
 

@@ -388,8 +388,7 @@ static int find_root(struct snapshot *self, const char *path, struct error *erro
 	if (!only)
 		return error_say(error, -EINVAL,
 		        "%s: not a snapshot: there is no member in it, which is what libarchive says of an empty "
-		        "archive, "
-		        "an empty file and of zeros",
+		        "archive, an empty file and of zeros",
 		        path);
 	if (!only->next && self->directory.fd < 0 && is_snapshot(self->tree, only)) {
 		tree_set_root(self->tree, only);

@@ -235,9 +235,7 @@ static void say_contrast(const struct out *out)
 	}
 	if (to_peer)
 		say(out, "  recv() is the peer's, by the offset of the clocks. TCP takes other queues and filters than "
-		         "RoCE: "
-		         "that it arrives\n"
-		         "  clears nothing.\n");
+		         "RoCE: that it arrives\n  clears nothing.\n");
 	say(out, "  Copies: TCP's kernel copies in send() and once more in recv(); RDMA's device reads the source and "
 	         "writes the\n"
 	         "  target itself. The source is free when send() returns, with RDMA when the completion was taken. "

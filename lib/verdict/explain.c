@@ -18,12 +18,10 @@ static const struct wc_explanation wc_table[] = {
 	                0, NULL, "ibv_poll_cq(3); IBTA specification vol. 1, 11.6.2" } },
 	{ 1, "IBV_WC_LOC_LEN_ERR",
 	        { "The work request is longer than the port or the queue pair allows, or a message did not fit into "
-	          "the "
-	          "receive that was posted for it.",
+	          "the receive that was posted for it.",
 	                L(APPLICATION) | L(CONFIGURATION),
 	                "Compare the length with max_msg_sz of the port, with the receive, and the path MTU with the "
-	                "active "
-	                "MTU of both ports.",
+	                "active MTU of both ports.",
 	                VERBS_H } },
 	{ 2, "IBV_WC_LOC_QP_OP_ERR",
 	        { "The adapter found the work request itself inconsistent: an operation that the queue pair does not "
@@ -33,21 +31,18 @@ static const struct wc_explanation wc_table[] = {
 	                VERBS_H } },
 	{ 3, "IBV_WC_LOC_EEC_OP_ERR",
 	        { "Local error of an end-to-end context, which only the reliable datagram service has. It does not "
-	          "belong "
-	          "to a reliable connection.",
+	          "belong to a reliable connection.",
 	                L(DEVICE) | L(PROVIDER), "Report it with provider and firmware version.", VERBS_H } },
 	{ 4, "IBV_WC_LOC_PROT_ERR",
 	        { "The adapter could not use the local buffer: the key does not cover it, or the DMA access failed. "
-	          "The "
-	          "network is not involved.",
+	          "The network is not involved.",
 	                L(APPLICATION) | L(PLATFORM) | L(DEVICE) | L(KERNEL),
 	                "Check local key, address and length; where they are right, look at IOMMU, ACS and the kernel "
 	                "log.",
 	                VERBS_H } },
 	{ 5, "IBV_WC_WR_FLUSH_ERR",
 	        { "The queue pair was already in the error state and the request was cleaned up. It is the consequence "
-	          "of "
-	          "something earlier and says nothing about the cause.",
+	          "of something earlier and says nothing about the cause.",
 	                0, "Find the first completion that failed with another status, or the asynchronous event.",
 	                VERBS_H } },
 	{ 6, "IBV_WC_MW_BIND_ERR",
@@ -64,28 +59,24 @@ static const struct wc_explanation wc_table[] = {
 	                "Compare the access flags of the local region with what the peer does.", VERBS_H } },
 	{ 9, "IBV_WC_REM_INV_REQ_ERR",
 	        { "The peer's adapter refused the request as invalid: an operation that its queue pair does not allow, "
-	          "or a "
-	          "length that does not fit its receive. The request did reach the peer.",
+	          "or a length that does not fit its receive. The request did reach the peer.",
 	                L(APPLICATION) | L(REMOTE_APPLICATION),
 	                "Compare opcode and length with the peer's queue pair rights, its receive and its buffer.",
 	                VERBS_H } },
 	{ 10, "IBV_WC_REM_ACCESS_ERR",
 	        { "The peer's adapter refused the remote key, the address range or the right. The request did reach "
-	          "the "
-	          "peer, so posting and the way there work.",
+	          "the peer, so posting and the way there work.",
 	                L(APPLICATION) | L(REMOTE_APPLICATION),
 	                "Compare key, address and length with what the peer gave out, and its access flags.",
 	                VERBS_H } },
 	{ 11, "IBV_WC_REM_OP_ERR",
 	        { "The peer's adapter accepted the request and could not finish it, for example because the access to "
-	          "its "
-	          "own memory failed.",
+	          "its own memory failed.",
 	                L(PLATFORM) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION),
 	                "Look at completions, events and the kernel log of the peer.", VERBS_H } },
 	{ 12, "IBV_WC_RETRY_EXC_ERR",
 	        { "The request was sent again until the retries were used up, and no acknowledgement came. It does not "
-	          "say "
-	          "where the packets or their answers were lost.",
+	          "say where the packets or their answers were lost.",
 	                L(NETWORK) | L(CONFIGURATION) | L(REMOTE_DEVICE) | L(REMOTE_APPLICATION),
 	                "Look at the peer's queue pair state, then compare the wire counters of both ends.",
 	                VERBS_H } },
@@ -157,8 +148,7 @@ const struct wc_explanation *explain_wc_name(const char *name)
 static const struct vendor_explanation vendor_table[] = {
 	{ "mlx5", 0x51, 4,
 	        { "Comes with local protection errors: the adapter could not read the local buffer by its key, or the "
-	          "DMA "
-	          "read failed.",
+	          "DMA read failed.",
 	                L(APPLICATION) | L(PLATFORM) | L(DEVICE), "See wc:4.", MLX5_SYNDROME } },
 	{ "mlx5", 0x52, 4,
 	        { "Comes with local protection errors, as 0x51.", L(APPLICATION) | L(PLATFORM) | L(DEVICE), "See wc:4.",
@@ -234,12 +224,10 @@ static const struct event_explanation event_table[] = {
 	                      "Look at the completions before it and at the kernel log.", EVENTS } },
 	{ "QP_REQ_ERR", { "The responder side of the queue pair got a request that the transport does not allow.",
 	                        L(REMOTE_APPLICATION) | L(APPLICATION), "Look at what the other end sent.", EVENTS } },
-	{ "QP_ACCESS_ERR",
-	        { "The responder side of the queue pair refused an access: key, range or right. The other end "
-	          "sees status "
-	          "10.",
-	                L(REMOTE_APPLICATION) | L(APPLICATION), "Compare the key and range that the other end used.",
-	                EVENTS } },
+	{ "QP_ACCESS_ERR", { "The responder side of the queue pair refused an access: key, range or right. The other "
+	                     "end sees status 10.",
+	                           L(REMOTE_APPLICATION) | L(APPLICATION),
+	                           "Compare the key and range that the other end used.", EVENTS } },
 	{ "COMM_EST",
 	        { "The first packet came in before the queue pair was told that the connection stands. It is a notice.",
 	                0, NULL, EVENTS } },

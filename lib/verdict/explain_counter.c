@@ -28,9 +28,7 @@ static const struct counter_explanation counter_table[] = {
 	        { "A queue pair used up its retries (status 12).", NO_ANSWER, "See wc:12.", MLX5 } },
 	{ "packet_seq_err", COUNTER_RETRY,
 	        { "The peer asked for packets again: something was missing on the way there. Adaptive routing can "
-	          "cause "
-	          "it "
-	          "without loss.",
+	          "cause it without loss.",
 	                LOSS, "Compare out_of_sequence of the peer; look at drops and pause on the switches.", MLX5 } },
 	{ "implied_nak_seq_err", COUNTER_RETRY,
 	        { "An answer was skipped: something was missing on the way back.", LOSS,
@@ -126,8 +124,7 @@ static const struct counter_explanation counter_table[] = {
 	                "Look for packet filters on UDP port 4791, then drops.", RXE } },
 	{ "send_err", COUNTER_LOCAL_SEND,
 	        { "The host's network stack did not take a packet: a local packet filter, a queueing discipline or the "
-	          "netdev "
-	          "refused it. rxe tries it again for ever.",
+	          "netdev refused it. rxe tries it again for ever.",
 	                L(CONFIGURATION) | L(KERNEL),
 	                "Look at the output chains of the packet filter and `tc -s qdisc`.", RXE } },
 	{ "rdma_sends", COUNTER_TRAFFIC, { "Send operations that were carried out.", 0, NULL, RXE } },

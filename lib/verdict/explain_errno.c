@@ -126,8 +126,7 @@ static const struct errno_explanation errno_table[] = {
 	                "Look at the memory and rdma cgroups, then at the adapter's limits.", UVERBS } },
 	{ "ibv_open_device", EAGAIN,
 	        { "The rdma cgroup allows no further handle, or the driver has the adapter switched off, as mlx5 after "
-	          "an "
-	          "error of it.",
+	          "an error of it.",
 	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE) | L(PLATFORM),
 	                "See rdma.max and rdma.current of the cgroup, then the kernel log for errors of the adapter.",
 	                CGROUP "; mlx5_ib_alloc_ucontext() in drivers/infiniband/hw/mlx5/main.c" } },
@@ -178,21 +177,18 @@ static const struct errno_explanation errno_table[] = {
 	                "ibv_alloc_pd(3)" } },
 	{ "ibv_reg_mr", ENOMEM,
 	        { "The pages could not be locked, in most cases because RLIMIT_MEMLOCK is smaller than the buffer and "
-	          "the "
-	          "process has no CAP_IPC_LOCK.",
+	          "the process has no CAP_IPC_LOCK.",
 	                L(CONFIGURATION) | L(KERNEL) | L(DEVICE),
 	                "Raise memlock for the service or the container, then look at max_mr and free memory.",
 	                MEMLOCK } },
 	{ "ibv_reg_mr", EINVAL,
 	        { "Access flags that do not go together (remote write needs local write), or a length that the adapter "
-	          "does "
-	          "not take.",
+	          "does not take.",
 	                L(APPLICATION) | L(PROVIDER) | L(DEVICE), "Check flags, length and max_mr_size.",
 	                "ibv_reg_mr(3)" } },
 	{ "ibv_reg_mr", EFAULT,
 	        { "The range is not mapped, or it is memory that cannot be pinned, such as device memory without a "
-	          "peer "
-	          "driver.",
+	          "peer driver.",
 	                L(APPLICATION) | L(CONFIGURATION) | L(KERNEL),
 	                "Check the address; for GPU memory the peer memory module.", MEMLOCK } },
 	{ "ibv_reg_mr", EPERM,
@@ -220,14 +216,12 @@ static const struct errno_explanation errno_table[] = {
 	                L(CONFIGURATION) | L(KERNEL), "Raise memlock.", MEMLOCK } },
 	{ "ibv_create_qp", EINVAL,
 	        { "Something was asked for beyond the device's limits (work requests, segments, inline data), or "
-	          "protection "
-	          "domain and connection belong to different devices.",
+	          "protection domain and connection belong to different devices.",
 	                L(APPLICATION) | L(PROVIDER) | L(DEVICE), "Compare the request with ibv_devinfo -v.",
 	                "ibv_create_qp(3)" } },
 	{ "ibv_create_qp", EOPNOTSUPP,
 	        { "The device does not have this transport, as not every RDMA device offers reliable connections, or "
-	          "its "
-	          "provider or driver does not have what was asked for, as the extended calls (--api wr).",
+	          "its provider or driver does not have what was asked for, as the extended calls (--api wr).",
 	                L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(DEVICE),
 	                "Use the device's own transport, plain calls, or another device.", "ibv_create_qp(3)" } },
 	{ "ibv_create_qp", ENOSYS,
@@ -262,16 +256,12 @@ static const struct errno_explanation errno_table[] = {
 	                "ip-route(8); " RESOLVE } },
 	{ "RTR", EINVAL,
 	        { "An attribute is not acceptable: GIDs of different families, an MTU above the port's, or an index "
-	          "out "
-	          "of "
-	          "range.",
+	          "out of range.",
 	                L(CONFIGURATION) | L(APPLICATION) | L(KERNEL) | L(DEVICE),
 	                "Compare GID family, type and MTU of both ends.", MODIFY RESOLVE } },
 	{ "RTR", ETIMEDOUT,
 	        { "The neighbour for the other end's GID did not answer: ARP or neighbour discovery found nobody. "
-	          "After a "
-	          "minute "
-	          "instead of a second it is a command that the firmware did not answer.",
+	          "After a minute instead of a second it is a command that the firmware did not answer.",
 	                L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE),
 	                "Ping the other end's address over the GID's netdev; a link-local GID reaches its own segment "
 	                "only.",
@@ -283,9 +273,7 @@ static const struct errno_explanation errno_table[] = {
 	                RESOLVE } },
 	{ "RTR", EHOSTUNREACH,
 	        { "The other end's address cannot be reached from the GID's netdev: no route, or the neighbour is "
-	          "known to "
-	          "be "
-	          "gone.",
+	          "known to be gone.",
 	                L(CONFIGURATION) | L(NETWORK) | L(REMOTE_DEVICE), "Look at `ip route get` and `ip neigh`.",
 	                RESOLVE } },
 	{ "RTR", EIO,
@@ -300,8 +288,7 @@ static const struct errno_explanation errno_table[] = {
 	        { "The send queue is full: requests were posted faster than they complete.",
 	                L(APPLICATION) | L(PROVIDER),
 	                "Wait for completions, or make the queue deeper; unsignaled requests keep their slots until a "
-	                "signaled "
-	                "one completes.",
+	                "signaled one completes.",
 	                "ibv_post_send(3)" } },
 	{ "ibv_post_send", EINVAL,
 	        { "The provider refused the request: operation, segments, inline length or queue pair state.",
@@ -324,8 +311,7 @@ static const struct errno_explanation errno_table[] = {
 	                "Give the address itself, and look at the name servers of this host.", "getaddrinfo(3)" } },
 	{ "connect", ECONNREFUSED,
 	        { "The answer was that nobody listens on this port; a filter of either host, or one in between, may "
-	          "say so, "
-	          "too.",
+	          "say so, too.",
 	                L(REMOTE_APPLICATION) | L(CONFIGURATION),
 	                "Start `rdmadiag probe --listen` there, check address and port, then filters that reject.",
 	                "connect(2)" } },
@@ -357,8 +343,7 @@ static const struct errno_explanation errno_table[] = {
 	                "tcp(7)" } },
 	{ "control", ETIMEDOUT,
 	        { "The peer did not answer on the control connection before the deadline: its host is cut off, its "
-	          "process "
-	          "stopped, or it waits for its own kernel or adapter.",
+	          "process stopped, or it waits for its own kernel or adapter.",
 	                L(REMOTE_APPLICATION) | L(REMOTE_DEVICE) | L(KERNEL) | L(NETWORK) | L(CONFIGURATION),
 	                "See whether the peer's process still runs, and what its own document says.", "tcp(7)" } },
 	{ "control", EPROTO,
@@ -424,8 +409,7 @@ static const struct errno_explanation errno_table[] = {
 	                "rdma_connect(3)" } },
 	{ "rdma_connect", ECONNRESET,
 	        { "The connection was reset while it was being made: the peer's program ended or refused it, or "
-	          "something "
-	          "in between cut it.",
+	          "something in between cut it.",
 	                L(REMOTE_APPLICATION) | L(CONFIGURATION) | L(NETWORK), "See what listens there.",
 	                "rdma_connect(3)" } },
 	{ "rdma_connect", EHOSTUNREACH,

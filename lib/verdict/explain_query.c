@@ -246,10 +246,11 @@ static const struct {
 	{ "acs-", "lspci -vv shows ACSCtl of the ports above; peer-to-peer DMA needs redirects off on its way.",
 	        "PCI Express Base Specification, Access Control Services" },
 	{ "pcie-errors",
-	        "RxErr, BadTLP, BadDLLP, Rollover and Timeout tell of the signal on the link: reseat the adapter, look at the "
-	        "slot, riser or cable. CmpltTO: nobody answered a read in time; UnsupReq, CmpltAbrt: it was refused; ACSViol: "
-	        "ACS refused it, as of one adapter or GPU to another; UncorrIntErr, CorrIntErr: an error inside the adapter; "
-	        "MalfTLP, ECRC, TLP (poisoned): damaged data. dmesg has the AER messages with the addresses.",
+	        "RxErr, BadTLP, BadDLLP, Rollover and Timeout tell of the signal on the link: reseat the adapter, look "
+	        "at the slot, riser or cable. CmpltTO: nobody answered a read in time; UnsupReq, CmpltAbrt: it was "
+	        "refused; ACSViol: ACS refused it, as of one adapter or GPU to another; UncorrIntErr, CorrIntErr: an "
+	        "error inside the adapter; MalfTLP, ECRC, TLP (poisoned): damaged data. dmesg has the AER messages "
+	        "with the addresses.",
 	        "Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats" },
 	{ "pcie-", "lspci -vv of the adapter and of the port above it: LnkCap beside LnkSta.",
 	        "Documentation/ABI/testing/sysfs-bus-pci, current_link_speed and current_link_width" },

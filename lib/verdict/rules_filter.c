@@ -70,8 +70,7 @@ void tell_filters(struct judge *judge)
 	bool leaves = judge->evidence->same_port_loopback != FLAG_YES;
 	if (leaves && judge->evidence->local.driver && !is_software(ends[0]))
 		next_step(judge, "look at ACLs and drop counters of the switches; the host's packet filter is not in "
-		                 "the path of "
-		                 "this adapter");
+		                 "the path of this adapter");
 }
 
 /*
@@ -128,8 +127,7 @@ bool judge_filter(struct judge *judge, enum outcome outcome, layer_set base)
 void advise_output(struct judge *judge)
 {
 	next_step(judge, "look at the output chains of the packet filter and at the queueing discipline (nft list "
-	                 "ruleset, tc -s "
-	                 "qdisc)");
+	                 "ruleset, tc -s qdisc)");
 }
 
 /*

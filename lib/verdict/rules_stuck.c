@@ -277,8 +277,7 @@ static const struct ending {
 	{ SIGBUS, "SIGBUS", NULL, NULL, L(DEVICE) | L(PLATFORM), false },
 	{ SIGKILL, "SIGKILL", "The kernel sends it where memory runs out; else a program or a person did.",
 	        "look for the out-of-memory killer in the kernel's log and in memory.events of the cgroup, then for "
-	        "who "
-	        "ends processes here",
+	        "who ends processes here",
 	        0, false },
 	{ SIGSEGV, "SIGSEGV", NULL, NULL, 0, false },
 	{ SIGTERM, "SIGTERM", NULL, NULL, 0, false },
@@ -288,8 +287,7 @@ static const struct ending {
 	        "raise the limit of file sizes: ulimit -f, LimitFSIZE= of the service", 0, true },
 	{ SIGSYS, "SIGSYS", "A filter of system calls (seccomp) sends it for a call that it does not allow.",
 	        "look at the seccomp profile of the container, SystemCallFilter= of the service, and the kernel's "
-	        "audit "
-	        "log",
+	        "audit log",
 	        0, true },
 };
 

@@ -21,11 +21,9 @@ const char *inside_advice(const struct judge *judge)
 {
 	if (is_software(&judge->evidence->local))
 		return "read the kernel log, and see how busy the CPUs are: the kernel itself carries packets from a "
-		       "port "
-		       "to itself";
+		       "port to itself";
 	return "look at the adapter's own account (rdmadiag check, devlink health) and at the kernel log: packets from "
-	       "a "
-	       "port to itself need not leave it";
+	       "a port to itself need not leave it";
 }
 
 const char *all_operations(struct judge *judge, int64_t count)
