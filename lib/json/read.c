@@ -266,6 +266,13 @@ static int parse(const char *text, size_t length, int flags, struct parsed *pars
 	parsed->object = json_tokener_parse_ex(tokener, text, (int)length);
 	parsed->status = json_tokener_get_error(tokener);
 	parsed->end = json_tokener_get_parse_end(tokener);
+	if (parsed->status == json_tokener_continue && length) {
+		/* A number or a word is at its end only when something follows it: a blank tells whether it was whole.
+		 */
+		parsed->object = json_tokener_parse_ex(tokener, " ", 1);
+		parsed->status = json_tokener_get_error(tokener);
+		parsed->end = length;
+	}
 	json_tokener_free(tokener);
 	return 0;
 }
@@ -303,10 +310,11 @@ json_object *json_parse(const char *text, size_t length, const char *source, str
 	bool trailing = whole && !is_blank(text + parsed.end, length - parsed.end);
 	if (whole && parsed.object && !trailing)
 		return parsed.object;
-	const char *reason = parsed.status == json_tokener_continue ? "ends in the middle"
-	                     : !whole                               ? json_tokener_error_desc(parsed.status)
-	                     : trailing                             ? "something follows the document"
-	                                                            : "not an object";
+	const char *reason = is_blank(text, length)                   ? "it is empty"
+	                     : parsed.status == json_tokener_continue ? "ends in the middle"
+	                     : !whole                                 ? json_tokener_error_desc(parsed.status)
+	                     : trailing                               ? "something follows the document"
+	                                                              : "not an object";
 	error_say(error, -EINVAL, "%s: not valid JSON at byte %zu: %s", source, parsed.end, reason);
 	json_object_put(parsed.object);
 	return NULL;

@@ -207,6 +207,30 @@ static void foreign_bytes_are_refused(void **state)
 	}
 }
 
+/* What is short of an end is told from what is whole, though no line end follows it, and from nothing at all. */
+static void the_end_of_the_text_is_told(void **state)
+{
+	(void)state;
+	static const char *const wrong[][2] = {
+		{ "", "it is empty" },
+		{ " \n", "it is empty" },
+		{ "null", "not an object" },
+		{ "nul", "null expected" },
+		{ "-", "number expected" },
+		{ "{\"a\":1", "ends in the middle" },
+		{ "\"a", "ends in the middle" },
+	};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct error error = { 0 };
+		assert_null(json_parse(wrong[i][0], strlen(wrong[i][0]), "file.json", &error));
+		if (!strstr(error.text, wrong[i][1]))
+			fail_msg("%s: %s", wrong[i][0], error.text);
+	}
+	json_object *number = json_parse("1", 1, "file.json", NULL);
+	assert_int_equal(json_object_get_int(number), 1);
+	json_object_put(number);
+}
+
 static void the_text_need_not_end_with_a_nul(void **state)
 {
 	(void)state;
@@ -293,6 +317,7 @@ int main(void)
 		cmocka_unit_test(wrong_values_are_named_by_their_path),
 		cmocka_unit_test(what_does_not_fit_is_unknown),
 		cmocka_unit_test(foreign_bytes_are_refused),
+		cmocka_unit_test(the_end_of_the_text_is_told),
 		cmocka_unit_test(the_text_need_not_end_with_a_nul),
 		cmocka_unit_test(invalid_utf8_becomes_a_replacement),
 		cmocka_unit_test(the_envelope_surrounds_the_document),
