@@ -531,7 +531,7 @@ static void test_mooncake_environment(void **state)
 	assert_int_equal(with(&f, mooncake, "MC_GID_INDEX=5", NULL), 5);
 	assert_int_equal(with(&f, mooncake, "MC_IB_PORT=1", NULL), 3);
 	assert_int_equal(with(&f, mooncake, "MC_IB_PORT=2", NULL), NONE);
-	assert_int_equal(with(&f, mooncake, "MC_IB_PORT=0", NULL), 3);  /* ignored */
+	assert_int_equal(with(&f, mooncake, "MC_IB_PORT=0", NULL), 3); /* ignored */
 	assert_int_equal(with(&f, mooncake, "MC_IB_PORT=-1", NULL), 3);
 	assert_int_equal(with(&f, mooncake, "MC_IB_PORT=256", NULL), 3);
 	assert_int_equal(with(&f, mooncake, "MC_GID_INDEX=", NULL), 0); /* empty: atoi() gives 0 */

@@ -209,13 +209,12 @@ static void aer_kinds(void **state)
 	(void)state;
 	struct aer_facts aer = { .fatal = { 0 } };
 	char text[AER_TEXT_SIZE];
-	aer.correctable = pci_parse_aer(
-	        "Receiver Error        2\nBadTLP 0\nBadDLLP 1\nodd\n\n 4\nTOTAL_ERR_COR 3\nTimeout 7\n", AER_CORRECTABLE, arena,
-	        &aer);
+	aer.correctable =
+	        pci_parse_aer("Receiver Error        2\nBadTLP 0\nBadDLLP 1\nodd\n\n 4\nTOTAL_ERR_COR 3\nTimeout 7\n",
+	                AER_CORRECTABLE, arena, &aer);
 	aer.nonfatal = pci_parse_aer("CmpltTO 5\nUnsupReq -1\nTOTAL_ERR_NONFATAL 5", AER_NONFATAL, arena, &aer);
 	aer_text(&aer, text);
-	assert_string_equal(
-	        text, "3 correctable, 5 non-fatal, ? fatal (Receiver Error 2, BadDLLP 1, CmpltTO 5)");
+	assert_string_equal(text, "3 correctable, 5 non-fatal, ? fatal (Receiver Error 2, BadDLLP 1, CmpltTO 5)");
 	assert_int_equal(aer.kinds.items[2]->severity, AER_NONFATAL);
 	for (int i = 0; i < 20; i++)
 		pci_parse_aer("CmpltAbrt 9223372036854775807", AER_FATAL, arena, &aer);
