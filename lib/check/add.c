@@ -24,3 +24,8 @@ const char *check_sentence(struct report *report, const char *clause)
 		*sentence = (char)toupper((unsigned char)*sentence);
 	return sentence;
 }
+
+bool check_most_are_apart(uint32_t apart, uint32_t others)
+{
+	return apart >= 2 && apart * 2 > others + 1;
+}

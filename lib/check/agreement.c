@@ -176,12 +176,6 @@ static struct peers peers_of(
 	return peers;
 }
 
-/* Most of all of them have more, itself counted: of two equal halves none is behind, as of rails and storage ports. */
-static bool falls_behind(const struct peers *peers)
-{
-	return peers->above >= 2 && peers->above * 2 > peers->others + 1;
-}
-
 /* What the netdev's MTU does not allow; else it is for active-mtu-below-netdev to tell. */
 static void check_mtu_of_peers(const struct host *host, const struct rdma_device *device, const struct port *port,
         const char *subject, struct report *report)
@@ -192,7 +186,7 @@ static void check_mtu_of_peers(const struct host *host, const struct rdma_device
 	        port->active_mtu.value < roce_mtu(netdev->mtu.value))
 		return;
 	struct peers peers = peers_of(host, device, port, active_mtu_of);
-	if (!falls_behind(&peers))
+	if (!check_most_are_apart(peers.above, peers.others))
 		return;
 	struct finding *finding = check_add(report, "port-mtu-below-others", subject,
 	        "the active MTU is %" PRId64 " (MTU %" PRId64
@@ -212,7 +206,7 @@ static void check_speed(const struct host *host, const struct rdma_device *devic
 	if (!is_physical(device) || !port_is_active(port) || !port->rate_mbps.known || port_is_narrow(port))
 		return;
 	struct peers peers = peers_of(host, device, port, rate_of);
-	if (!falls_behind(&peers))
+	if (!check_most_are_apart(peers.above, peers.others))
 		return;
 	struct finding *finding = check_add(report, "port-slower-than-others", subject,
 	        "the port runs %s, %u of %u other ports of the same kind of adapter (%s) run %s or more",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/cleanup.h"
 #include "check/add.h"
 #include "check/topo.h"
 #include "gid/address.h"
@@ -189,7 +190,7 @@ static void check_claims(const struct found_bond *found, struct report *report)
 static bool receives_anywhere(const struct bond *bond)
 {
 	static const char *const modes[] = { "802.3ad", "balance-rr", "balance-xor" };
-	for (size_t i = 0; bond->mode && i < sizeof(modes) / sizeof(modes[0]); i++)
+	for (size_t i = 0; bond->mode && i < ARRAY_SIZE(modes); i++)
 		if (!strcmp(bond->mode, modes[i]))
 			return true;
 	return false;

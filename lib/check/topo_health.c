@@ -202,7 +202,7 @@ static void check_pfc_of_rail(const struct host *host, const struct netdev_healt
 		above++;
 		example = example ? example : other;
 	}
-	if (above < 2 || above * 2 <= others + 1) /* itself counted: of two equal halves none is behind */
+	if (!check_most_are_apart(above, others))
 		return;
 	snprintf(subject, sizeof(subject), "net:%s", rail->name);
 	(void)lossless_list(example->qos, theirs);
@@ -262,7 +262,7 @@ static void check_service_of_rail(const struct host *host, const struct port_hea
 		example = example ? example : other;
 		apart++;
 	}
-	if (apart < 2 || apart * 2 <= others + 1 || service_of(example) <= 0)
+	if (!check_most_are_apart(apart, others) || service_of(example) <= 0)
 		return;
 	struct finding *finding =
 	        check_add(report, "qos-service-unlike-others", port_label(rail->device, rail->number, subject),

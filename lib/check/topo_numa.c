@@ -4,7 +4,6 @@
 #include "check/topo.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool intersects(const char *a, const char *b)
@@ -101,6 +100,7 @@ static bool has_memory(const struct numa_node *node)
 /* The nodes with CPUs, or with memory, that are the nearest to one that has none. */
 struct nearest_nodes {
 	char text[NODES_TEXT_SIZE]; /* "": the distances are not known */
+	int64_t first;              /* the first node of them; 0 where there is none */
 	int64_t distance;
 	uint32_t count, farther;
 };
@@ -119,18 +119,25 @@ static struct nearest_nodes nearest_with(
 		}
 		if (distance < nearest.distance)
 			nearest = (struct nearest_nodes){ .farther = nearest.farther + nearest.count };
+		if (!nearest.count++)
+			nearest.first = entry->key;
 		nearest.distance = distance;
-		nearest.count++;
 		append_range(nearest.text, (int)entry->key, (int)entry->key);
 	}
 	return nearest;
 }
 
+/* NULL: it is not known. */
+static const struct numa_node *node_of(const struct host *host, const struct rdma_device *device)
+{
+	const struct pci_function *place = place_of(device);
+	return place && place->numa_node.known ? host_node(host, place->numa_node.value) : NULL;
+}
+
 /* Memory of a GPU or of CXL may be a node, and an adapter be nearest to it; its threads have to run elsewhere. */
 static void check_without_cpus(const struct host *host, const struct rdma_device *device, struct report *report)
 {
-	const struct pci_function *place = place_of(device);
-	const struct numa_node *node = place && place->numa_node.known ? host_node(host, place->numa_node.value) : NULL;
+	const struct numa_node *node = node_of(host, device);
 	if (!node || !node->cpus || *node->cpus)
 		return;
 	struct nearest_nodes nearest = nearest_with(host, node, has_cpus);
@@ -149,12 +156,11 @@ static void check_without_cpus(const struct host *host, const struct rdma_device
 /* DIMMs that are missing, or not recognized: what the adapter moves lies at another node, whatever program it is. */
 static void check_without_memory(const struct host *host, const struct rdma_device *device, struct report *report)
 {
-	const struct pci_function *place = place_of(device);
-	const struct numa_node *node = place && place->numa_node.known ? host_node(host, place->numa_node.value) : NULL;
+	const struct numa_node *node = node_of(host, device);
 	if (!has_cpus(node) || !num_is(node->memory_bytes, 0))
 		return;
 	struct nearest_nodes nearest = nearest_with(host, node, has_memory);
-	if (!nearest.count || host_nodes_are_near(host, node->id.value, strtol(nearest.text, NULL, 10)))
+	if (!nearest.count || host_nodes_are_near(host, node->id.value, nearest.first))
 		return;
 	struct finding *finding = check_add(report, "numa-node-without-memory", device->name,
 	        "%s is on node %d, which has no memory; the nearest with memory: node%s %s (distance %d)", device->name,
