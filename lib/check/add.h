@@ -9,7 +9,8 @@
 __attribute__((format(printf, 4, 5))) struct finding *check_add(
         struct report *report, const char *id, const char *subject, const char *message, ...);
 
-/* Are most of a port and its equals apart from it? It counts too: of two equal halves (rails, storage) none is wrong. */
+/* Are most of a port and its equals apart from it? It counts too: of two equal halves (rails, storage) none is wrong.
+ */
 bool check_most_are_apart(uint32_t apart, uint32_t others);
 
 /* A clause as a sentence, for an advice; NULL stays NULL, and comes without memory. */
