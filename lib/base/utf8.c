@@ -29,6 +29,13 @@ bool is_ascii(const char *text)
 	return !*text;
 }
 
+bool is_plain(const char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	return !*text;
+}
+
 char *utf8_clean(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
@@ -62,6 +69,8 @@ static bool is_reordering(const unsigned char *at)
 
 char *text_for_terminal(const char *text)
 {
+	if (text && is_plain(text))
+		return strdup(text);
 	char *clean = utf8_clean(text);
 	for (unsigned char *at = (unsigned char *)clean; at && *at; at++) {
 		if (*at < ' ' || *at == 0x7f)

@@ -6,9 +6,9 @@
 
 static const char *clean(struct arena *arena, const char *text)
 {
-	autofree char *plain = text_for_terminal(text);
-	if (!text || (plain && !strcmp(plain, text)))
+	if (!text || is_plain(text)) /* nearly always: no memory for a copy */
 		return text;
+	autofree char *plain = text_for_terminal(text);
 	const char *kept = plain ? arena_strdup(arena, plain) : NULL;
 	return kept ? kept : "?";
 }
