@@ -42,7 +42,7 @@ static char *shown_value(const struct compared_value *value)
 	return text_for_terminal(strcmp(value->value, filled_object) ? value->value : there ? there : "(there)");
 }
 
-enum { NARROW = 24, WIDE = 72 };
+enum { NARROW = 24, WIDE = 72, NAMES_LIMIT = 8, NAMES_SHOWN = 3 };
 
 /* Of the column of values: nothing that is longer than WIDE pushes the others away. */
 static int width_of(const struct difference *difference)
@@ -56,17 +56,42 @@ static int width_of(const struct difference *difference)
 	return (int)width;
 }
 
-static void print_difference(const struct difference *difference)
+/* Bytes of the directories that all names begin with: who compares the files of one directory knows it. */
+static size_t common_directories(const struct comparison *comparison)
+{
+	const char *first = comparison->documents.items[0]->name;
+	size_t length = strlen(first);
+	list_each(document, &comparison->documents) {
+		size_t same = 0;
+		while (same < length && document->name[same] == first[same])
+			same++;
+		length = same;
+	}
+	while (length && first[length - 1] != '/')
+		length--;
+	return length;
+}
+
+/* Most nodes are alike: of many that have the commonest value the first few stand for all. */
+static void print_names(const struct strings *names, size_t directories, bool commonest)
+{
+	uint32_t shown = commonest && names->count > NAMES_LIMIT ? NAMES_SHOWN : names->count;
+	for (uint32_t i = 0; i < shown; i++) {
+		fputs(i ? ", " : "", stdout);
+		print_plain(names->items[i] + directories);
+	}
+	if (shown < names->count)
+		printf(" and %u more", names->count - shown);
+}
+
+static void print_difference(const struct difference *difference, size_t directories)
 {
 	int width = width_of(difference);
 	print_plain(difference->path);
 	list_each(value, &difference->values) {
 		autofree char *shown = shown_value(value);
 		printf("\n    %-*s ", width, shown ? shown : "");
-		for (uint32_t i = 0; i < value->documents.count; i++) {
-			fputs(i ? ", " : "", stdout);
-			print_plain(value->documents.items[i]);
-		}
+		print_names(&value->documents, directories, !value_index);
 		fputs(difference->odd_one_out && value_index ? "   <- odd one out" : "", stdout);
 	}
 	fputc('\n', stdout);
@@ -78,13 +103,14 @@ static void print_comparison(const struct comparison *comparison)
 		printf("%u documents, no difference\n", comparison->documents.count);
 		return;
 	}
+	size_t directories = common_directories(comparison);
 	list_each(difference, &comparison->differences)
-		print_difference(difference);
+		print_difference(difference, directories);
 	printf("\n%u documents, %u difference%s\n", comparison->documents.count, comparison->differences.count,
 	        plural(comparison->differences.count));
 	list_each(document, &comparison->documents)
 		if (document->odd.value) {
-			print_plain(document->name);
+			print_plain(document->name + directories);
 			printf(" is the odd one out in %" PRId64 " of them\n", document->odd.value);
 		}
 }
