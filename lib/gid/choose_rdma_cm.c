@@ -9,7 +9,8 @@
  * cma_route_gid_type().) The address assumed here is the first of the port's netdev, IPv4 before IPv6; a program that
  * binds to another address gets the entry of that one.
  *
- * InfiniBand: the GID in the hardware address of the IPoIB netdev. Devices are told apart by their node GUID.
+ * InfiniBand: the GID in the hardware address of an IPoIB netdev with an address. Devices are told apart by their node
+ * GUID.
  */
 #include "gid/choose.h"
 
@@ -67,13 +68,16 @@ static const struct gid_entry *ipoib_entry(const struct gid_port *port, const st
 	return NULL;
 }
 
-/* An IPoIB bond has the address, and the hardware address of its active member. */
-static const struct netdev *bond_netdev(const struct gid_port *port)
+/*
+ * Another netdev than the port's that has an address, and the port's GID as hardware address: that of a partition, or
+ * an IPoIB bond, which has the hardware address of its active member.
+ */
+static const struct netdev *other_ipoib(const struct gid_port *port)
 {
 	const struct port *rdma_port = port->table->rdma_port;
 	if (rdma_port)
 		list_each(netdev, &rdma_port->netdevs)
-			if (netdev->bond && ipoib_entry(port, netdev->netdev) && source_address(netdev->netdev))
+			if (ipoib_entry(port, netdev->netdev) && source_address(netdev->netdev))
 				return netdev->netdev;
 	return NULL;
 }
@@ -146,7 +150,7 @@ static void choose_roce(struct arena *arena, const struct gid_port *port, struct
 static void choose_infiniband(struct arena *arena, const struct gid_port *port, struct gid_choice *choice)
 {
 	const struct netdev *netdev = source_netdev(port);
-	netdev = netdev ? netdev : bond_netdev(port);
+	netdev = netdev ? netdev : other_ipoib(port);
 	const struct gid_entry *found = netdev && source_address(netdev) ? ipoib_entry(port, netdev) : NULL;
 	if (found)
 		gid_take(arena, choice, found->index.value, "hardware address of %s (" VERSION ")", netdev->name);
