@@ -253,11 +253,41 @@ bool gid_ucx_lists(const char *list, const char *name)
 	return false;
 }
 
+enum { FULL_NAME_SIZE = 80 };
+
+/* "mlx5_0:1" */
+static void full_name(const struct gid_port *port, char name[static FULL_NAME_SIZE])
+{
+	snprintf(name, FULL_NAME_SIZE, "%.60s:%" PRId64, port->table->device, port->table->port.value);
+}
+
 static bool is_listed(const char *list, const struct gid_port *port)
 {
-	char full[80];
-	snprintf(full, sizeof(full), "%.60s:%" PRId64, port->table->device, port->table->port.value);
+	char full[FULL_NAME_SIZE];
+	full_name(port, full);
 	return gid_ucx_lists(list, full) || gid_ucx_lists(list, port->table->device);
+}
+
+static bool lists_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == length && !strncmp(at, word, length))
+			return true;
+	return false;
+}
+
+/* A port that is listed in a way of 1.21 only: those before it pass it over. */
+static void tell_former_lists(
+        struct arena *arena, const struct gid_port *port, const char *devices, struct gid_choice *choice)
+{
+	char full[FULL_NAME_SIZE];
+	full_name(port, full);
+	if (!choice->index.known || !devices || *devices == '^' || !strcmp(devices, "all") || lists_word(devices, full))
+		return;
+	const char *reason =
+	        arena_printf(arena, "%s; up to 1.20 only where UCX_NET_DEVICES names %s", choice->reason, full);
+	choice->reason = reason ? reason : choice->reason;
 }
 
 static bool is_excluded(const struct gid_port *port, const char *devices)
@@ -377,4 +407,5 @@ void gid_choose_ucx(struct arena *arena, const struct gid_port *port, const stru
 	} else {
 		select_gid(arena, port, &filter, choice);
 	}
+	tell_former_lists(arena, port, devices, choice);
 }
