@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/cleanup.h"
 #include "check/add.h"
 #include "check/topo.h"
 
@@ -114,6 +115,17 @@ static bool has_other_paths(const struct host *host, const struct rdma_device *d
 	return device->secondaries.count || device->companion_of;
 }
 
+/* InfiniBand up to QDR counts its 8b/10b code; Ethernet has none in its rate, though that is told in the same words. */
+static int64_t payload(const struct port *port)
+{
+	static const char *const coded[] = { " SDR)", " DDR)", " QDR)" };
+	int64_t mbps = port->rate_mbps.value;
+	for (size_t i = 0; i < ARRAY_SIZE(coded); i++)
+		if (port->link_layer == LINK_LAYER_INFINIBAND && port->rate_text && strstr(port->rate_text, coded[i]))
+			return mbps * 8 / 10;
+	return mbps;
+}
+
 static const struct port *fastest(const struct rdma_device *device)
 {
 	const struct port *found = NULL;
@@ -140,14 +152,14 @@ static void check_rate(const struct host *host, const struct rdma_device *device
 	const struct port *port = fastest(device);
 	const struct pci_hop *hop = narrowest(device->pci);
 	int64_t mbps = hop ? capacity(hop->speed_mtps, hop->width) : 0;
-	if (!port || !hop || port->rate_mbps.value <= mbps || has_other_paths(host, device))
+	if (!port || !hop || payload(port) <= mbps || has_other_paths(host, device))
 		return;
 	link_text(hop->speed_mtps, hop->width, text);
 	struct finding *finding = check_add(report, "pcie-below-port-rate", device->name,
 	        "PCIe carries %.0f Gb/s at most (the link to %s runs %s), the port runs %s", (double)mbps / 1000,
 	        hop->address, text, port->rate_text);
 	/* Else it is what the slot has, or the host's part of a multi-host adapter. */
-	if (finding && able(device->pci, hop) >= port->rate_mbps.value)
+	if (finding && able(device->pci, hop) >= payload(port))
 		finding->severity = SEVERITY_WARNING;
 	report_evidence(report, finding, "sysfs", "current_link", "%s", text);
 	report_evidence(report, finding, "RDMA port", "rate", "%s", port->rate_text);
