@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Findings about interrupts, quality of service and the wire, where these were asked for. */
+#include "base/cleanup.h"
 #include "check/add.h"
 #include "check/topo.h"
 #include "source/join.h"
@@ -290,20 +291,28 @@ static struct num counter_of(const struct netdev_health *netdev, const char *nam
 	        (const struct health_counter *const *)netdev->counters.items, netdev->counters.count, name);
 }
 
+/* One more of what is counted, in the text of a finding: "rx_crc_errors 12, uncorrectable FEC blocks 3". */
+static const char *add_counted(struct arena *arena, const char *list, const char *name, struct num value)
+{
+	if (value.value <= 0 || !list)
+		return list;
+	return arena_printf(arena, "%s%s%s %" PRId64, list, *list ? ", " : "", name, value.value);
+}
+
 static void check_frames(const struct netdev_health *netdev, const char *subject, struct report *report)
 {
 	static const char *const names[] = { "FrameCheckSequenceErrors", "AlignmentErrors", "etherStatsFragments",
 		"etherStatsJabbers", "rx_crc_errors" };
-	struct finding *finding = NULL;
 	struct num lost = netdev->fec ? netdev->fec->uncorrectable_blocks : (struct num){ 0 };
-	bool any = lost.value > 0;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		any |= counter_of(netdev, names[i]).value > 0;
-	if (!any)
+	const char *list = "";
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		list = add_counted(report->arena, list, names[i], counter_of(netdev, names[i]));
+	list = add_counted(report->arena, list, "uncorrectable FEC blocks", lost);
+	if (!list || !*list)
 		return;
-	finding =
-	        check_add(report, "wire-errors", subject, "frames came damaged from the wire since the counters began");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	struct finding *finding = check_add(
+	        report, "wire-errors", subject, "frames came damaged from the wire since the counters began: %s", list);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (counter_of(netdev, names[i]).value > 0)
 			report_evidence(
 			        report, finding, "counter", names[i], "%" PRId64, counter_of(netdev, names[i]).value);
@@ -337,20 +346,24 @@ static void check_port(const struct port_health *port, struct report *report)
 {
 	static const char *const names[] = { "link_downed", "symbol_error", "link_error_recovery", "port_rcv_errors",
 		"port_xmit_discards", "local_link_integrity_errors", "excessive_buffer_overrun_errors" };
+	struct num values[ARRAY_SIZE(names)];
 	char subject[PORT_LABEL_SIZE];
-	struct finding *finding = NULL;
-	port_label(port->device, port->number, subject);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct num value = health_counter_value(
+	const char *list = "";
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		values[i] = health_counter_value(
 		        (const struct health_counter *const *)port->counters.items, port->counters.count, names[i]);
-		if (value.value <= 0)
-			continue;
-		if (!finding)
-			finding = check_add(report, "port-error-counters", subject,
-			        "error counters of the port are not zero: %s %" PRId64 " since it was last cleared",
-			        names[i], value.value);
-		report_evidence(report, finding, "RDMA port counters", names[i], "%" PRId64, value.value);
+		if (values[i].value > 0 && list)
+			list = arena_printf(
+			        report->arena, "%s%s%s %" PRId64, list, *list ? ", " : "", names[i], values[i].value);
 	}
+	if (!list || !*list)
+		return;
+	struct finding *finding =
+	        check_add(report, "port-error-counters", port_label(port->device, port->number, subject),
+	                "error counters of the port, since they were last cleared: %s", list);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (values[i].value > 0)
+			report_evidence(report, finding, "RDMA port counters", names[i], "%" PRId64, values[i].value);
 }
 
 static void check_reporter(const struct reporter_health *reporter, struct report *report)
