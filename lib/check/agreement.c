@@ -114,22 +114,78 @@ static bool is_same_kind(const struct rdma_device *a, const struct rdma_device *
 	       (num_is(a->pci->vendor, b->pci->vendor.value) && num_is(a->pci->device, b->pci->device.value));
 }
 
-static void check_firmware(const struct host *host, const struct rdma_device *device, struct report *report)
+static bool is_peer(const struct rdma_device *device, const struct rdma_device *other)
 {
+	return is_physical(other) && is_same_kind(device, other);
+}
+
+static bool has_firmware_of(const struct rdma_device *device, const struct rdma_device *other)
+{
+	return is_peer(device, other) && !strcmp(device->fw_version, other->fw_version);
+}
+
+static uint32_t count_peers(const struct host *host, const struct rdma_device *device,
+        bool (*counts)(const struct rdma_device *, const struct rdma_device *))
+{
+	uint32_t count = 0;
+	list_each(other, &host->devices)
+		count += counts(device, other);
+	return count;
+}
+
+static bool is_first(const struct host *host, const struct rdma_device *device,
+        bool (*counts)(const struct rdma_device *, const struct rdma_device *))
+{
+	list_each(other, &host->devices)
+		if (counts(device, other))
+			return other == device;
+	return false;
+}
+
+/* One of those whose firmware most of the kind have; of equal halves the first. */
+static const struct rdma_device *with_usual_firmware(const struct host *host, const struct rdma_device *device)
+{
+	const struct rdma_device *usual = device;
+	uint32_t most = count_peers(host, device, has_firmware_of);
 	list_each(other, &host->devices) {
-		if (other == device || !is_physical(other) || !is_physical(device))
+		if (!is_peer(device, other) || !is_first(host, other, has_firmware_of))
 			continue;
-		if (!is_same_kind(device, other) || !strcmp(other->fw_version, device->fw_version))
+		uint32_t count = count_peers(host, other, has_firmware_of);
+		if (count > most) {
+			usual = other;
+			most = count;
+		}
+	}
+	return usual;
+}
+
+static void report_firmware(const struct host *host, const struct rdma_device *device, const struct rdma_device *usual,
+        struct report *report)
+{
+	uint32_t equal = count_peers(host, usual, has_firmware_of), all = count_peers(host, usual, is_peer);
+	struct finding *finding =
+	        equal == 1
+	                ? check_add(report, "firmware-differs", device->name,
+	                          "firmware %s, but %s on the same kind of adapter (%s) has %s", device->fw_version,
+	                          usual->name, device->board_id, usual->fw_version)
+	                : check_add(report, "firmware-differs", device->name,
+	                          "firmware %s, but %u of %u others on the same kind of adapter (%s) have %s (%s)",
+	                          device->fw_version, equal, all - 1, device->board_id, usual->fw_version, usual->name);
+	report_evidence(report, finding, "fw_ver", device->name, "%s", device->fw_version);
+	report_evidence(report, finding, "fw_ver", usual->name, "%s", usual->fw_version);
+	report_advice(finding, "Bring equal adapters to one firmware before anything else is compared.");
+}
+
+/* The odd one is told, wherever it stands in the list; of equal halves that which comes later. */
+static void check_firmware(const struct host *host, struct report *report)
+{
+	list_each(device, &host->devices) {
+		if (!is_physical(device) || !is_first(host, device, is_peer))
 			continue;
-		/* Each pair once. */
-		if (natural_compare(other->name, device->name) > 0)
-			continue;
-		struct finding *finding = check_add(report, "firmware-differs", device->name,
-		        "firmware %s, but %s on the same kind of adapter (%s) has %s", device->fw_version, other->name,
-		        device->board_id, other->fw_version);
-		report_evidence(report, finding, "fw_ver", device->name, "%s", device->fw_version);
-		report_evidence(report, finding, "fw_ver", other->name, "%s", other->fw_version);
-		report_advice(finding, "Bring equal adapters to one firmware before anything else is compared.");
+		const struct rdma_device *usual = with_usual_firmware(host, device);
+		list_each(other, &host->devices)
+			if (is_peer(device, other) && strcmp(other->fw_version, usual->fw_version) != 0)
+				report_firmware(host, other, usual, report);
 	}
 }
 
@@ -233,8 +289,8 @@ static void check_netns_mode(const struct host *host, struct report *report)
 void check_agreement(const struct host *host, struct report *report)
 {
 	check_netns_mode(host, report);
+	check_firmware(host, report);
 	list_each(device, &host->devices) {
-		check_firmware(host, device, report);
 		list_each(port, &device->ports) {
 			char subject[64];
 			snprintf(subject, sizeof(subject), "%s/%" PRId64, device->name, port->number.value);
