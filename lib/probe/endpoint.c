@@ -163,7 +163,9 @@ static void describe_port(struct endpoint *endpoint)
 	facts->active_mtu = mtu_bytes((int)attr->active_mtu);
 	facts->port_state = rdma_port_state(num(attr->state));
 	facts->port_physical_state = rdma_physical_state(num(attr->phys_state));
-	facts->max_message_bytes = num(attr->max_msg_sz);
+	/* Drivers that do not say leave it 0, as mana_ib's did for years. */
+	if (attr->max_msg_sz)
+		facts->max_message_bytes = num(attr->max_msg_sz);
 	if (attr->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		facts->lid = num(attr->lid);
 }

@@ -131,6 +131,13 @@ static void drop_foreign_words(struct endpoint_facts *end)
 		end->qp_access = NULL;
 }
 
+/* A port without room for any message is one whose driver does not tell (mana_ib did not for years). */
+static void drop_untold(struct endpoint_facts *end)
+{
+	if (end->max_message_bytes.known && end->max_message_bytes.value <= 0)
+		end->max_message_bytes = (struct num){ 0 };
+}
+
 static bool is_gid_type(const char *text)
 {
 	static const char *const types[] = { "IB", "RoCE v1", "RoCE v2", "IB/RoCE v1", "iWARP", NULL };
@@ -141,6 +148,7 @@ static void complete_end(struct endpoint_facts *end, int side, const struct evid
 {
 	complete_states(end);
 	drop_foreign_words(end);
+	drop_untold(end);
 	if (!end->driver && side == SIDE_LOCAL)
 		end->driver = driver_by_observer(&evidence->observers);
 	if (!end->driver)

@@ -160,14 +160,28 @@ static bool has_passed(const struct judge *judge, int64_t bytes)
 	return passed_unlisted(judge, bytes);
 }
 
+/*
+ * A packet of this many bytes finds no MTU too small for it: 256 is the smallest that RDMA has; over Ethernet no link
+ * that may carry IPv6 has one below 1280 (RFC 8200), unless somebody set one by hand that the record shows.
+ */
+static int64_t fits_everywhere(const struct judge *judge)
+{
+	enum { SMALLEST_RDMA = 256, SMALLEST_ETHERNET = 1280, HEADERS = 80 };
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
+	bool ethernet = text_is(local->link_layer, "Ethernet");
+	return ethernet && (!frame.known || frame.value >= SMALLEST_ETHERNET) ? SMALLEST_ETHERNET - HEADERS
+	                                                                      : SMALLEST_RDMA;
+}
+
 bool only_large_fails(const struct judge *judge, const struct operation *operation)
 {
-	/* Without a known MTU: the smallest that RDMA has, 256 bytes. */
 	struct num mtu = smaller(
 	        path_mtu(judge), smaller(judge->evidence->local.active_mtu, judge->evidence->remote.active_mtu));
 	bool arrived = payload_is_right(operation) || operation->remote_landed_ns.known;
+	int64_t fits = fits_everywhere(judge);
 	if (!operation->bytes.known || arrived ||
-	        operation->bytes.value <= (mtu.known && mtu.value < 256 ? mtu.value : 256))
+	        operation->bytes.value <= (mtu.known && mtu.value < fits ? mtu.value : fits))
 		return false;
 	bool packets = mtu.known && mtu.value < operation->bytes.value;
 	if (has_passed(judge, packets ? mtu.value : operation->bytes.value))

@@ -46,8 +46,11 @@ static const struct wc_explanation wc_table[] = {
 	                0, "Find the first completion that failed with another status, or the asynchronous event.",
 	                VERBS_H } },
 	{ 6, "IBV_WC_MW_BIND_ERR",
-	        { "A memory window could not be bound: the region, its rights or the range do not allow it.",
-	                L(APPLICATION), "Compare the bind request with the region and its access flags.", VERBS_H } },
+	        { "A memory window could not be bound: the region, its rights or the range do not allow it. It does "
+	          "not "
+	          "belong to a write, a send or a read.",
+	                L(APPLICATION) | L(PROVIDER) | L(DEVICE),
+	                "Compare the bind request with the region and its access flags.", VERBS_H } },
 	{ 7, "IBV_WC_BAD_RESP_ERR",
 	        { "The peer's adapter answered with a packet that does not belong to the request.",
 	                L(REMOTE_DEVICE) | L(DEVICE) | L(NETWORK) | L(REMOTE_APPLICATION),

@@ -237,29 +237,53 @@ static bool went_on(const struct judge *judge, int side, int64_t start_ns)
 	return false;
 }
 
-static void keep_first_step(struct judge *judge, struct failed_step step)
+/* Of each end. */
+static void keep_first_step(const struct judge *judge, struct failed_step first[2], struct failed_step step)
 {
 	if (is_teardown(step.name) || (step.start_ns != INT64_MAX && went_on(judge, step.side, step.start_ns)))
 		return;
-	if (!judge->step.name || step.start_ns < judge->step.start_ns)
-		judge->step = step;
+	struct failed_step *of_side = &first[step.side == SIDE_REMOTE];
+	if (!of_side->name || step.start_ns < of_side->start_ns)
+		*of_side = step;
+}
+
+/* Two hosts have two clocks, and where their difference is not known, no order of what happened on both. */
+static bool is_order_known(const struct judge *judge, const struct failed_step steps[2])
+{
+	const struct clock_offset *clock = judge->evidence->clock;
+	if (steps[0].start_ns == INT64_MAX || steps[1].start_ns == INT64_MAX)
+		return false;
+	if (judge->request->mode == MODE_LOOPBACK || is_one_host(judge))
+		return true;
+	int64_t apart = difference(steps[0].start_ns, steps[1].start_ns);
+	return clock && clock->error_ns.known && (apart > clock->error_ns.value || apart < -clock->error_ns.value);
+}
+
+static void choose_step(struct judge *judge, const struct failed_step first[2])
+{
+	bool both = first[0].name && first[1].name;
+	bool far = !first[0].name || (both && first[1].start_ns < first[0].start_ns);
+	judge->step = first[far];
+	if (both && !is_order_known(judge, first))
+		judge->other_step = first[!far];
 }
 
 static void find_failed_step(struct judge *judge)
 {
+	struct failed_step first[2] = { 0 };
 	list_each(step, &judge->evidence->resources)
 		if (step->step && step->error.known && step->error.value)
-			keep_first_step(
-			        judge, (struct failed_step){ .name = step->step,
-			                       .detail = step->detail,
-			                       .side = step->side,
-			                       .error = step->error.value,
-			                       .duration_ns = step->duration_ns.known ? step->duration_ns.value : -1,
-			                       .start_ns = step->start_ns.known ? step->start_ns.value : INT64_MAX,
-			                       .resource = step });
+			keep_first_step(judge, first,
+			        (struct failed_step){ .name = step->step,
+			                .detail = step->detail,
+			                .side = step->side,
+			                .error = step->error.value,
+			                .duration_ns = step->duration_ns.known ? step->duration_ns.value : -1,
+			                .start_ns = step->start_ns.known ? step->start_ns.value : INT64_MAX,
+			                .resource = step });
 	list_each(transition, &judge->evidence->transitions)
 		if (transition->to && transition->error.known && transition->error.value)
-			keep_first_step(judge,
+			keep_first_step(judge, first,
 			        (struct failed_step){ .name = transition->to,
 			                .side = transition->side,
 			                .error = transition->error.value,
@@ -267,6 +291,7 @@ static void find_failed_step(struct judge *judge)
 			                        transition->duration_ns.known ? transition->duration_ns.value : -1,
 			                .start_ns =
 			                        transition->start_ns.known ? transition->start_ns.value : INT64_MAX });
+	choose_step(judge, first);
 }
 
 /*

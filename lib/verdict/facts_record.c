@@ -279,11 +279,32 @@ static const char *event_word(const char *name)
 	return strncmp(name, prefix, sizeof(prefix) - 1) ? name : name + sizeof(prefix) - 1;
 }
 
+static bool is_event(const struct judge *judge, const struct async_event *event, int side, const char *name)
+{
+	return event->side == side && event->event && text_is(event_word(event->event), name) &&
+	       event_is_own(judge, event);
+}
+
+/* The port was up again before anything was posted. Events of the peer have another clock. */
+static bool is_over(const struct judge *judge, const struct async_event *down)
+{
+	const struct evidence *evidence = judge->evidence;
+	struct num posted =
+	        evidence->operations.count ? evidence->operations.items[0]->post_call_ns : (struct num){ 0 };
+	if (down->side != SIDE_LOCAL || !down->t_ns.known || !posted.known ||
+	        !text_is(event_word(down->event), "PORT_ERR"))
+		return false;
+	list_each(up, &judge->evidence->async_events)
+		if (is_event(judge, up, SIDE_LOCAL, "PORT_ACTIVE") && up->t_ns.known &&
+		        up->t_ns.value >= down->t_ns.value && up->t_ns.value < posted.value)
+			return true;
+	return false;
+}
+
 const struct async_event *own_event(const struct judge *judge, int side, const char *name)
 {
 	list_each(event, &judge->evidence->async_events)
-		if (event->side == side && event->event && text_is(event_word(event->event), name) &&
-		        event_is_own(judge, event))
+		if (is_event(judge, event, side, name) && !is_over(judge, event))
 			return event;
 	return NULL;
 }

@@ -65,6 +65,8 @@ struct judge {
 	uint32_t posted, succeeded, verified;
 	uint32_t successes_end; /* behind the last that succeeded in the list; 0: none did */
 	struct failed_step step;
+	struct failed_step other_step; /* the first of the other end, where no clock says which came first; else none */
+	layer_set candidates;          /* of the verdict that was reached */
 	const struct control_step *control; /* the first step of the control connection that failed */
 	/* contradict.c: NULL where the record does not contradict itself */
 	const char *contradiction;
@@ -362,6 +364,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 bool judge_refused_packets(
         struct judge *judge, enum outcome outcome);              /* rules_filter.c: by the stack below soft RoCE */
 bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
+/* rules_port.c: adapters that may have taken the link of this end down; as "device" and "remote-device". */
+layer_set devices_of_link(const struct judge *judge, int side);
 bool is_admin_down(const struct endpoint_facts *end);
 void advise_link(struct judge *judge);                         /* of a port that is or was down */
 bool judge_control(struct judge *judge, enum outcome outcome); /* rules_control.c */

@@ -109,6 +109,10 @@ static bool judge_not_taken(struct judge *judge)
 		return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER) | L(KERNEL) | L(CONFIGURATION));
 	}
 	not_observed(judge, "whether the queue was polled after the completion had arrived");
+	/* The next poll may have been the one that did not come any more. */
+	if (evidence->interrupted == FLAG_YES && !evidence->deadline_ns.known && rest < long_ns)
+		return undetermined(
+		        judge, OUTCOME_STALLED, L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(CONFIGURATION));
 	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, L(PROVIDER));
 }
 

@@ -182,6 +182,27 @@ static bool is_impatient(struct judge *judge)
 	return true;
 }
 
+/*
+ * Status 12 without the time for a single try, or with a timeout that never runs out: refusals for packets out of
+ * sequence use the tries up as well, and a device may count by other attributes than it was given.
+ */
+static bool gave_up_early(struct judge *judge, const struct operation *operation)
+{
+	const int64_t round_ns = 1000000;
+	const struct endpoint_facts *local = &judge->evidence->local;
+	int64_t timeout = ack_timeout_ns(local), took = arrival_latency_ns(operation);
+	bool endless = num_is(local->timeout, 0), early = took >= 0 && took < round_ns && took < timeout;
+	if (!num_is(status_of(operation), WC_RETRY_EXC) || is_iwarp(local) || (!endless && !early))
+		return false;
+	char text[DURATION_TEXT_SIZE];
+	if (endless)
+		because(judge, "it gave up all the same");
+	else
+		because(judge, "it gave up after %s, which is less than one of these times",
+		        format_duration(took, text));
+	return true;
+}
+
 bool tell_lost_gid(struct judge *judge, int side)
 {
 	const struct endpoint_facts *end = endpoint(judge, side);
@@ -339,7 +360,7 @@ static bool tell_flap(struct loss *loss)
 		return false;
 	summarize(judge, "no acknowledgement came, and %s port went down meanwhile", here ? "the local" : "the peer's");
 	advise_link(judge);
-	loss->base |= L(NETWORK) | L(CONFIGURATION) | (here ? L(DEVICE) : L(REMOTE_DEVICE));
+	loss->base |= L(NETWORK) | L(CONFIGURATION) | devices_of_link(judge, here ? SIDE_LOCAL : SIDE_REMOTE);
 	return true;
 }
 
@@ -366,6 +387,8 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	tell_patience(judge);
 	if (is_impatient(judge))
 		loss.base |= L(APPLICATION);
+	if (gave_up_early(judge, operation))
+		loss.base |= L(DEVICE);
 	tell_landing(&loss);
 	if (judge_stopped(&loss))
 		return true;

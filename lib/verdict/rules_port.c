@@ -15,6 +15,17 @@ void advise_link(struct judge *judge)
 	next_step(judge, "look at cable, module and switch port, and whether the port was taken down on purpose");
 }
 
+/* Two adapters on one cable lose it together: the other port is up all the time only where something is in between. */
+layer_set devices_of_link(const struct judge *judge, int side)
+{
+	int other = side == SIDE_REMOTE ? SIDE_LOCAL : SIDE_REMOTE;
+	const struct endpoint_facts *end = endpoint(judge, other);
+	bool asked = other == SIDE_LOCAL || end->alive == FLAG_YES;
+	bool kept = asked && text_is(end->port_state_after, "ACTIVE") && !own_event(judge, other, "PORT_ERR");
+	layer_set own = side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
+	return kept ? own : L(DEVICE) | L(REMOTE_DEVICE);
+}
+
 static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 {
 	const struct endpoint_facts *end = endpoint(judge, side);
@@ -41,8 +52,7 @@ static bool judge_one_port(struct judge *judge, enum outcome outcome, int side)
 	if (end->netdev_up != FLAG_YES)
 		not_observed(judge, "whether an administrator took %s port down", whose);
 	advise_link(judge);
-	layer_set device = side == SIDE_REMOTE ? L(REMOTE_DEVICE) : L(DEVICE);
-	return undetermined_link(judge, outcome, L(CONFIGURATION) | device);
+	return undetermined_link(judge, outcome, L(CONFIGURATION) | devices_of_link(judge, side));
 }
 
 /* What an administrator did explains a link that the other end has lost as well. */

@@ -245,6 +245,13 @@ bool judge_unready(struct judge *judge, const struct operation *operation, layer
 		               "resolves pages");
 		return undetermined(judge, OUTCOME_FAILED, base);
 	}
+	if (num_is(judge->evidence->local.rnr_retry, 7) && is_of_first(judge, operation)) {
+		because(judge,
+		        "its rnr_retry is 7: by its attributes the queue pair tries for ever, and never gives up "
+		        "for want of a receive");
+		not_observed(judge, "the RNR retries that the device counts by");
+		return undetermined(judge, OUTCOME_FAILED, base | L(DEVICE) | L(PROVIDER));
+	}
 	summarize(judge, "the peer had no receive posted until the retries were used up");
 	struct num mlx5 = counter_growth(judge, SIDE_REMOTE, "out_of_buffer", &quiet_mlx5);
 	struct num rxe = counter_growth(judge, SIDE_REMOTE, "send_rnr_err", &quiet_rxe);

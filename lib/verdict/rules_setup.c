@@ -48,6 +48,10 @@ static bool locks_memory(const struct judge *judge)
 	return makes_queue(&judge->step) && !has_kernel_queues(endpoint(judge, judge->step.side));
 }
 
+/* Whoever a call of the set-up comes by. */
+static const layer_set any_of_setup =
+        L(CONFIGURATION) | L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);
+
 /* On the host whose step it was, about the address of the other end. */
 static void advise_step(struct judge *judge, const char *text)
 {
@@ -127,6 +131,14 @@ static layer_set own_device(const struct judge *judge)
 static bool is_on_infiniband(const struct judge *judge)
 {
 	return text_is(endpoint(judge, judge->step.side)->link_layer, "InfiniBand");
+}
+
+/* Nothing says that the port is one of Ethernet, where the kernel looks for netdev, route and neighbour. */
+static bool may_be_infiniband(const struct judge *judge)
+{
+	const struct endpoint_facts *end = endpoint(judge, judge->step.side);
+	bool addressed = gid_kind(end->gid) == KIND_IPV4;
+	return !end->link_layer && !end->netdev && !addressed && !text_is(end->transport, "roce") && !is_iwarp(end);
 }
 
 /* The kernel waits about a second for the neighbour; a firmware command is given up after a minute. */
@@ -231,6 +243,11 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	const struct evidence *evidence = judge->evidence;
 	const char *conflict;
 	tell_routes(judge);
+	if (may_be_infiniband(judge) && (is_of_way(&judge->step) || is_of_netdev(&judge->step))) {
+		not_observed(
+		        judge, "the kind of link: on InfiniBand this call looks for no netdev, route or neighbour");
+		return undetermined(judge, outcome, base | layers_of_side(judge, judge->step.side, any_of_setup));
+	}
 	switch (judge->step.error) {
 	case ENODEV:
 		if (is_on_infiniband(judge))
@@ -268,16 +285,26 @@ static bool judge_rtr(struct judge *judge, enum outcome outcome, layer_set base)
 	}
 }
 
-static bool is_above(struct num asked, struct num limit)
+/*
+ * An index may have 0 for its last one, and a queue pair no room for inline data. Of all else a device without any is
+ * one whose driver does not tell its limit.
+ */
+static bool is_limit(const struct resource_step *step)
 {
-	return asked.known && limit.known && asked.value > limit.value;
+	return step->limit.known &&
+	       (step->limit.value > 0 || text_has(step->step, "gid") || text_has(step->limit_name, "inline"));
+}
+
+static bool is_above_limit(const struct resource_step *step)
+{
+	return step && is_limit(step) && step->asked.known && step->asked.value > step->limit.value;
 }
 
 /* What the device's own limits say about a refused request. */
 static bool is_beyond_limit(struct judge *judge)
 {
 	const struct resource_step *step = judge->step.resource;
-	if (!step || !is_above(step->asked, step->limit))
+	if (!is_above_limit(step))
 		return false;
 	if (judge->step.error != EINVAL && judge->step.error != ENOMEM && judge->step.error != E2BIG)
 		return false;
@@ -320,8 +347,7 @@ static bool judge_step_layer(struct judge *judge, enum outcome outcome, layer_se
 	if (step->error == ENOMEM && !text_has(step->name, "post"))
 		return judge_memory(judge, outcome, base);
 	/* Another errno than that of a limit; what was asked for may be the reason all the same. */
-	const struct resource_step *resource = step->resource;
-	if (resource && is_above(resource->asked, resource->limit))
+	if (is_above_limit(step->resource))
 		base |= L(APPLICATION) | L(PROVIDER);
 	/* An errno that this call has one reason for only names its layer. */
 	return undetermined(judge, outcome, base);
@@ -402,8 +428,7 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 		tell_empty_gid(judge, empty);
 	const struct errno_explanation *known = is_of_adapter(judge) ? NULL : explain_errno(step->name, step->error);
 	/* No rule for this errno of this call: whoever may have refused it stays a candidate. */
-	layer_set base = known ? known->text.layers
-	                       : L(CONFIGURATION) | L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(DEVICE);
+	layer_set base = known ? known->text.layers : any_of_setup;
 	const char *side = step->side == SIDE_REMOTE ? " on the peer" : "";
 	/* The errno of a name is borrowed, and its text would mislead. */
 	bool named = step->detail && explain_errno_is_borrowed(step->name);
@@ -442,6 +467,36 @@ bool judge_failed_step(struct judge *judge, enum outcome outcome)
 	if (memory && known && known->text.next && steps->count == before)
 		next_step(judge, "%s", known->text.next);
 	return true;
+}
+
+static void append(struct judge *judge, struct strings *to, const struct strings *from)
+{
+	for (uint32_t i = 0; i < from->count; i++)
+		strings_add(judge->arena, to, from->items[i]);
+}
+
+/* Both ends failed, and nobody knows which of them first: each by itself, and what both leave open. */
+static bool judge_both_steps(struct judge *judge, enum outcome outcome)
+{
+	struct verdict *verdict = judge->verdict, other = { 0 };
+	const struct failed_step first = judge->step;
+	judge_failed_step(judge, outcome);
+	layer_set candidates = judge->candidates;
+	judge->verdict = &other;
+	judge->step = judge->other_step;
+	judge_failed_step(judge, outcome);
+	judge->verdict = verdict;
+	judge->step = first;
+	append(judge, &verdict->because, &other.because);
+	append(judge, &verdict->not_observed, &other.not_observed);
+	append(judge, &verdict->next_steps, &other.next_steps);
+	not_observed(judge, "which of the two steps failed first: they are of two clocks");
+	candidates |= judge->candidates;
+	if (other.layer != verdict->layer || verdict->layer == LAYER_UNDETERMINED)
+		return undetermined(judge, outcome, candidates);
+	if (verdict->confidence == CONFIDENCE_CONFIRMED && other.confidence == CONFIDENCE_CONFIRMED)
+		return confirmed(judge, outcome, (enum layer)verdict->layer);
+	return likely(judge, outcome, (enum layer)verdict->layer, candidates);
 }
 
 static bool judge_no_gid(struct judge *judge)
@@ -485,7 +540,8 @@ bool rule_setup(struct judge *judge)
 		return false;
 	if (judge->step.name) {
 		tell_events(judge);
-		return judge_failed_step(judge, OUTCOME_NOT_RUN);
+		return judge->other_step.name ? judge_both_steps(judge, OUTCOME_NOT_RUN)
+		                              : judge_failed_step(judge, OUTCOME_NOT_RUN);
 	}
 	if (ended_early(judge->evidence))
 		return false;

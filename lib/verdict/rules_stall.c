@@ -187,7 +187,8 @@ static bool judge_fatal(struct judge *judge)
 		return false;
 	summarize(judge, "%s port went down while the request was outstanding", here ? "the local" : "the peer's");
 	advise_link(judge);
-	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | (here ? L(DEVICE) : L(REMOTE_DEVICE)));
+	return undetermined_link(
+	        judge, OUTCOME_STALLED, L(CONFIGURATION) | devices_of_link(judge, here ? SIDE_LOCAL : SIDE_REMOTE));
 }
 
 /* Nothing else in the record says that something went wrong, listed or not. */

@@ -161,7 +161,7 @@ layer_set broken_meanwhile(const struct judge *judge, const struct operation *op
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		bool port = !strcmp(table[i].event, "PORT_ERR");
 		if (own_event(judge, SIDE_LOCAL, table[i].event) && !(port && is_found_locally(judge, operation)))
-			set |= table[i].layers;
+			set |= table[i].layers | (port ? devices_of_link(judge, SIDE_LOCAL) : 0);
 	}
 	return set;
 }
@@ -260,6 +260,7 @@ bool rule_flushed(struct judge *judge)
 		return undetermined(judge, OUTCOME_FAILED, L(DEVICE) | L(PLATFORM) | L(KERNEL) | L(CONFIGURATION));
 	/* A program that sees its port go down may have put the queue pair into error itself. */
 	if (own_event(judge, SIDE_LOCAL, "PORT_ERR"))
-		return undetermined_link(judge, OUTCOME_FAILED, L(CONFIGURATION) | L(DEVICE) | L(APPLICATION));
+		return undetermined_link(
+		        judge, OUTCOME_FAILED, L(CONFIGURATION) | L(APPLICATION) | devices_of_link(judge, SIDE_LOCAL));
 	return undetermined(judge, OUTCOME_FAILED, WHOLE_PATH | L(APPLICATION));
 }

@@ -152,6 +152,8 @@ static void set_end(
 	verdict->outcome = (int)outcome;
 	verdict->layer = (int)layer;
 	verdict->confidence = (int)confidence;
+	verdict->candidates = (struct strings){ 0 };
+	judge->candidates = candidates;
 	for (int i = LAYER_CONFIGURATION; i < LAYER_UNDETERMINED; i++)
 		if (candidates & LAYER_BIT(i))
 			strings_add(judge->arena, &verdict->candidates, layer_names[i]);
