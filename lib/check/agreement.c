@@ -55,21 +55,33 @@ static void check_port_mtu(const struct port *port, const char *subject, struct 
 	        finding, "Set the netdev's MTU again, or take the port down and up: the driver follows its changes.");
 }
 
+static bool has_other_mtu(const struct bond_member *member, struct num mtu)
+{
+	const struct netdev *netdev = member->netdev;
+	return netdev && netdev->mtu.known && mtu.known && netdev->mtu.value != mtu.value;
+}
+
 static void check_bond_mtu(const struct port_netdev *upper, struct report *report)
 {
 	char subject[64];
+	const char *others = "";
 	snprintf(subject, sizeof(subject), "net:%s", upper->name);
-	for (uint32_t i = 0; upper->bond && upper->mtu.known && i < upper->bond->members.count; i++) {
-		const struct netdev *member = upper->bond->members.items[i]->netdev;
-		if (!member || !member->mtu.known || member->mtu.value == upper->mtu.value)
-			continue;
-		struct finding *finding = check_add(report, "bond-mixed-mtu", subject,
-		        "%s has MTU %" PRId64 ", the bond %" PRId64, member->name, member->mtu.value, upper->mtu.value);
-		report_evidence(report, finding, "IFLA_MTU", member->name, "%" PRId64, member->mtu.value);
-		report_evidence(report, finding, "IFLA_MTU", upper->name, "%" PRId64, upper->mtu.value);
-		report_advice(
-		        finding, "Give all members the bond's MTU; large packets are lost on the one that differs.");
-	}
+	if (!upper->bond)
+		return;
+	list_each(member, &upper->bond->members)
+		if (has_other_mtu(member, upper->mtu) && others)
+			others = arena_printf(report->arena, "%s%s%s has MTU %" PRId64, others, *others ? ", " : "",
+			        member->name, member->netdev->mtu.value);
+	if (!others || !*others)
+		return;
+	struct finding *finding =
+	        check_add(report, "bond-mixed-mtu", subject, "%s, the bond %" PRId64, others, upper->mtu.value);
+	list_each(member, &upper->bond->members)
+		if (has_other_mtu(member, upper->mtu))
+			report_evidence(
+			        report, finding, "IFLA_MTU", member->name, "%" PRId64, member->netdev->mtu.value);
+	report_evidence(report, finding, "IFLA_MTU", upper->name, "%" PRId64, upper->mtu.value);
+	report_advice(finding, "Give all members the bond's MTU; large packets are lost on the one that differs.");
 }
 
 /*

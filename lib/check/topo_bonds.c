@@ -334,11 +334,24 @@ static bool check_partner(const struct found_bond *found, struct report *report)
 
 static void check_speeds(const struct found_bond *found, struct report *report)
 {
-	const struct bond_member *first = found->bond->members.count ? found->bond->members.items[0] : NULL;
+	char speeds[TEXT_SIZE] = "";
+	struct num first = { 0 };
+	bool mixed = false;
+	list_each(member, &found->bond->members) {
+		struct num speed = member->netdev->speed_mbps;
+		if (!speed.known)
+			continue;
+		first = first.known ? first : speed;
+		mixed |= differ(speed, first);
+		append(speeds, "%s%s at %d Mb/s", *speeds ? ", " : "", member->name, (int)speed.value);
+	}
+	if (!mixed)
+		return;
+	struct finding *finding = check_add(
+	        report, "bond-mixed-speeds", found->subject, "the members run at different speeds: %s", speeds);
 	list_each(member, &found->bond->members)
-		if (differ(member->netdev->speed_mbps, first->netdev->speed_mbps))
-			check_add(report, "bond-mixed-speeds", found->subject, "%s runs at %d Mb/s, %s at %d Mb/s",
-			        first->name, (int)first->netdev->speed_mbps.value, member->name,
+		if (member->netdev->speed_mbps.known)
+			report_evidence(report, finding, "sysfs", member->name, "speed %d Mb/s",
 			        (int)member->netdev->speed_mbps.value);
 }
 
@@ -350,22 +363,37 @@ static bool has_subnet_route(const struct address *address)
 	return !gid_is_link_local(gid, true) && address->prefix_length < (address->family == AF_INET ? 32 : 128);
 }
 
+/* The first of a member's addresses that has a route to its subnet; NULL: none. */
+static const struct address *address_with_route(const struct bond_member *member)
+{
+	list_each(address, &member->netdev->addresses)
+		if (has_subnet_route(address))
+			return address;
+	return NULL;
+}
+
 /* Left over from before the bond, or given by a second manager of the network. */
 static void check_addresses(const struct found_bond *found, struct report *report)
 {
-	char ip[INET6_ADDRSTRLEN];
+	char ip[INET6_ADDRSTRLEN], addresses[TEXT_SIZE] = "";
+	uint32_t count = 0;
 	list_each(member, &found->bond->members) {
-		const struct address *own = NULL;
-		list_each(address, &member->netdev->addresses)
-			own = own || !has_subnet_route(address) ? own : address;
-		if (!own || !inet_ntop(own->family, own->bytes, ip, sizeof(ip)))
-			continue;
-		struct finding *finding = check_add(report, "bond-member-with-address", found->subject,
-		        "%s is a member of %s and has the address %s/%u of its own, whose route leaves by that member",
-		        member->name, found->netdev->name, ip, own->prefix_length);
-		report_evidence(report, finding, "RTM_GETADDR", member->name, "%s/%u", ip, own->prefix_length);
-		report_advice(finding, "Take it away there: addresses belong to the bond.");
+		const struct address *own = address_with_route(member);
+		if (own && inet_ntop(own->family, own->bytes, ip, sizeof(ip)))
+			append(addresses, "%s%s has %s/%u", count++ ? ", " : "", member->name, ip, own->prefix_length);
 	}
+	if (!count)
+		return;
+	struct finding *finding = check_add(report, "bond-member-with-address", found->subject,
+	        count == 1 ? "a member has an address of its own, whose route leaves by that member: %s"
+	                   : "members have addresses of their own, whose routes leave by those members: %s",
+	        addresses);
+	list_each(member, &found->bond->members) {
+		const struct address *own = address_with_route(member);
+		if (own && inet_ntop(own->family, own->bytes, ip, sizeof(ip)))
+			report_evidence(report, finding, "RTM_GETADDR", member->name, "%s/%u", ip, own->prefix_length);
+	}
+	report_advice(finding, "Take it away there: addresses belong to the bond.");
 }
 
 static void check_bond(const struct host *host, const struct port_netdev *netdev, struct report *report)
