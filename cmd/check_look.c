@@ -135,7 +135,7 @@ int check_collect(struct check_request *request, const struct common_options *co
 		judged = collect_select(host, &request->wanted, error);
 	seen->counters = count_watched(host, &look->counters);
 	if (request->probe && !result && !judged)
-		result = check_probe_ports(host, &seen->probed, error);
+		result = check_probe_ports(host, &seen->probed);
 	if (common->probes || common->from)
 		check_recorded_probes(
 		        host, origin, common->probes, common->probes ? "REPORT" : common->from, &seen->probed);

@@ -5,7 +5,6 @@
 #include "check/add.h"
 #include "model/evidence.h"
 #include "json/json.h"
-#include "report/staging.h"
 #include "probe_output.h"
 #include "probe_ports.h"
 #include "recorded_probes.h"
@@ -68,20 +67,20 @@ static bool take_verdict(
 
 struct probing {
 	struct host *host;
-	struct staging staging;
 	struct ports_probed *probed;
 };
 
-static void take_document(struct probing *probing, const char *subject, int status, const char *path)
+static void take_document(struct probing *probing, const char *subject, int status, const char *text, size_t length)
 {
 	struct host *host = probing->host;
 	struct error error = { 0 };
 	struct probe_document document = { 0 };
 	json_object *object;
-	int result = json_read_file(path, &probe_record, host->arena, &document, &object, &error);
+	int result =
+	        json_read_text(text, length, "its document", &probe_record, host->arena, &document, &object, &error);
 	json_object_put(object);
 	if (result)
-		report_missing(&host->report, "probe", subject, result, "the probe left no document");
+		report_missing(&host->report, "probe", subject, result, "the probe left no document (%s)", error.text);
 	else
 		probing->probed->done += take_verdict(&host->report, subject, status, &document, "");
 }
@@ -91,39 +90,31 @@ static int probe_port(void *data, const char *subject, const struct port *port)
 {
 	struct probing *probing = data;
 	struct report *report = &probing->host->report;
-	char output[PATH_MAX], errors[PATH_MAX];
+	autofree char *text = NULL;
+	size_t length;
 	if (!port_is_active(port)) {
 		report_missing(report, "probe", subject, 0, "not probed: the port is %s",
 		        port->state ? port->state : "in no known state");
 		return 0;
 	}
 	probing->probed->up++;
-	staging_path(&probing->staging, "probe.json", output);
-	staging_path(&probing->staging, "probe.stderr", errors);
-	struct command_run run = {
-		.command = &probe_command, .arguments = { "-j", "-d", subject }, .output = output, .errors = errors
-	};
+	struct command_run run = { .command = &probe_command, .arguments = { "-j", "-d", subject } };
 	struct common_options common = { .color = COLOR_NEVER };
-	int status = run_command_in_process(&run, &common);
+	int status = run_command_in_memory(&run, &common, &text, &length);
 	if (status == -EINTR)
 		return status;
 	if (status < 0)
 		report_missing(report, "probe", subject, status, "%s",
 		        status == -ETIMEDOUT ? "the probe did not end in a minute" : strerror(-status));
 	else
-		take_document(probing, subject, status, output);
+		take_document(probing, subject, status, text, length);
 	return 0;
 }
 
-int check_probe_ports(struct host *host, struct ports_probed *probed, struct error *error)
+int check_probe_ports(struct host *host, struct ports_probed *probed)
 {
 	struct probing probing = { .host = host, .probed = probed };
-	int result = staging_new(&probing.staging, error);
-	if (result)
-		return result;
-	result = each_port(host, probe_port, &probing);
-	staging_remove(&probing.staging);
-	return result;
+	return each_port(host, probe_port, &probing);
 }
 
 /* ---- of a report ---- */

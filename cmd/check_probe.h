@@ -14,10 +14,9 @@ struct ports_probed {
 
 /*
  * Runs them one after the other, each in a process of its own. A probe that does not end well is a finding in
- * host->report, one that could not be made an entry of what is not known. 0, or -EINTR after a signal, or another
- * negative errno with `error` when nothing can be tried.
+ * host->report, one that could not be made an entry of what is not known. 0, or -EINTR after a signal.
  */
-int check_probe_ports(struct host *host, struct ports_probed *probed, struct error *error);
+int check_probe_ports(struct host *host, struct ports_probed *probed);
 
 /*
  * The same of those in a report: `origin` is that report, or they are files in `directory`. `report` is what the advice

@@ -42,12 +42,8 @@ struct loading {
 
 /* ---- JSON ---- */
 
-static json_object *parse(struct loading *loading, const char *path, const char *name)
+static json_object *parse_text(struct loading *loading, const char *text, size_t length, const char *name)
 {
-	autofree char *text = NULL;
-	size_t length = 0;
-	if (file_read(path, &text, &length, loading->error))
-		return NULL;
 	loading->values += json_values(text, length);
 	if (loading->values > VALUES_LIMIT) {
 		error_say(loading->error, -EFBIG, "%s: the documents hold more than %d values together", name,
@@ -55,6 +51,13 @@ static json_object *parse(struct loading *loading, const char *path, const char 
 		return NULL;
 	}
 	return json_parse(text, length, name, loading->error);
+}
+
+static json_object *parse(struct loading *loading, const char *path, const char *name)
+{
+	autofree char *text = NULL;
+	size_t length = 0;
+	return file_read(path, &text, &length, loading->error) ? NULL : parse_text(loading, text, length, name);
 }
 
 /* Neither a tar archive nor what packs one begins with a bracket. What cannot be opened is told when it is read. */
@@ -139,20 +142,16 @@ static void rename_error(const struct loading *loading, const char *file)
 /* The document that a command prints of a snapshot, with `option` unless that is NULL; NULL with an error. */
 static json_object *ask(struct loading *loading, const struct source *source, const char *option, const char *snapshot)
 {
-	char output[PATH_MAX], errors[PATH_MAX];
-	staging_path(&loading->staging, "document.json", output);
-	staging_path(&loading->staging, "document.stderr", errors);
-	struct command_run run = {
-		.command = source->command, .arguments = { "-j", option }, .output = output, .errors = errors
-	};
+	autofree char *text = NULL;
+	size_t length;
+	struct command_run run = { .command = source->command, .arguments = { "-j", option } };
 	struct common_options common = { .from = snapshot, .color = COLOR_NEVER };
-	int status = run_command_in_process(&run, &common);
+	int status = run_command_in_memory(&run, &common, &text, &length);
 	if (status < 0) {
-		error_set(loading->error, status, "%s: its %s document, in %s", snapshot, source->command->name,
-		        loading->staging.path);
+		error_set(loading->error, status, "%s: its %s document", snapshot, source->command->name);
 		return NULL;
 	}
-	return parse(loading, output, snapshot);
+	return parse_text(loading, text, length, snapshot);
 }
 
 static int take(json_object *into, json_object *from, const char *key)
@@ -280,8 +279,9 @@ static void drop_probe_findings(json_object *document)
 static json_object *load_snapshot(struct loading *loading, const char *path)
 {
 	autocall(origin_closep) struct origin *origin = origin_snapshot(path, loading->error);
-	if (!origin || stage(loading))
+	if (!origin)
 		return NULL;
+	run_command_signals();
 	if (loading->source)
 		return ask(loading, loading->source, NULL, path);
 	json_object *probes = describe_probes(loading, origin, path);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/signals.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -60,16 +62,27 @@ bool run_command_interrupted(void)
 	return interrupted;
 }
 
-static void redirect(const char *path, int descriptor)
+/* Where a process's output goes. */
+struct streams {
+	int output, errors;
+};
+
+static int open_stream(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd >= 0 && dup2(fd, descriptor) >= 0)
-		return;
-	leave_unwritten(path, errno);
+	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
-__attribute__((noreturn)) static void work(const struct command_run *run, const struct common_options *common)
+static void redirect(int fd, const char *name, int descriptor)
 {
+	if (fd < 0 || dup2(fd, descriptor) < 0)
+		leave_unwritten(name, errno);
+}
+
+/* `memory`: where the output goes, NULL: into the files of `run`. */
+__attribute__((noreturn)) static void work(
+        const struct command_run *run, const struct common_options *common, const struct streams *memory)
+{
+	const char *output = memory ? "memory for the output" : run->output;
 	struct common_options own = *common;
 	char *arguments[RUN_ARGUMENTS_LIMIT + 2] = { (char *)(uintptr_t)run->command->name };
 	int count = 1;
@@ -80,12 +93,12 @@ __attribute__((noreturn)) static void work(const struct command_run *run, const 
 	for (size_t i = 0; i < ARRAY_SIZE(other_signals); i++)
 		stop_catching(other_signals[i]);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	redirect(run->errors, STDERR_FILENO);
-	redirect(run->output, STDOUT_FILENO);
+	redirect(memory ? memory->errors : open_stream(run->errors), run->errors, STDERR_FILENO);
+	redirect(memory ? memory->output : open_stream(run->output), output, STDOUT_FILENO);
 	optind = 0; /* GNU getopt: start anew */
 	int status = run->command->run(run->command, count, arguments, &own);
 	if (fflush(NULL) || ferror(stdout))
-		leave_unwritten(run->output, errno);
+		leave_unwritten(output, errno);
 	_exit(status);
 }
 
@@ -126,7 +139,8 @@ static int wait_for(pid_t pid, int pidfd, int64_t deadline)
 	}
 }
 
-int run_command_in_process(const struct command_run *run, const struct common_options *common)
+static int run_in_process(
+        const struct command_run *run, const struct common_options *common, const struct streams *memory)
 {
 	int64_t deadline = run->deadline_ms ? run->deadline_ms : clock_ms() + USUAL_MS;
 	fflush(NULL);
@@ -134,7 +148,7 @@ int run_command_in_process(const struct command_run *run, const struct common_op
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		work(run, common);
+		work(run, common, memory);
 	autoclose int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int status = 0, result = wait_for(pid, pidfd, deadline - run->grace_ms);
 	if (result == -ETIMEDOUT && run->grace_ms && !kill(pid, SIGINT))
@@ -151,4 +165,28 @@ int run_command_in_process(const struct command_run *run, const struct common_op
 	if (!WIFEXITED(status))
 		return -EIO;
 	return WEXITSTATUS(status) > UNWRITTEN ? UNWRITTEN - WEXITSTATUS(status) : WEXITSTATUS(status);
+}
+
+int run_command_in_process(const struct command_run *run, const struct common_options *common)
+{
+	return run_in_process(run, common, NULL);
+}
+
+int run_command_in_memory(
+        const struct command_run *run, const struct common_options *common, char **text, size_t *length)
+{
+	struct error error = { 0 };
+	autoclose int output = memfd_create("output", MFD_CLOEXEC);
+	autoclose int errors = output < 0 ? -1 : memfd_create("messages", MFD_CLOEXEC);
+	*text = NULL;
+	*length = 0;
+	if (errors < 0)
+		return -errno;
+	int status = run_in_process(run, common, &(struct streams){ output, errors });
+	if (status < 0)
+		return status;
+	if (lseek(output, 0, SEEK_SET))
+		return -errno;
+	int result = file_read_descriptor(output, "output", text, length, &error);
+	return result ? result : status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a command of this program in a process of its own, its output in files. */
+/* Runs a command of this program in a process of its own, its output in files or in memory. */
 #ifndef RDMADIAG_CMD_RUN_COMMAND_H
 #define RDMADIAG_CMD_RUN_COMMAND_H
 
@@ -20,6 +20,13 @@ struct command_run {
  * (run_command_signals() has them noticed), -EIO when it died, and that of writing its output.
  */
 int run_command_in_process(const struct command_run *run, const struct common_options *common);
+
+/*
+ * The same with what the command prints in malloc'ed memory, a NUL behind it, and its messages nowhere; `output` and
+ * `errors` of `run` are not looked at. No file system takes part, so that a full or read-only one costs nothing.
+ */
+int run_command_in_memory(
+        const struct command_run *run, const struct common_options *common, char **text, size_t *length);
 
 /*
  * From now on the signals that would end the process are noted instead, so that temporary files can be removed; where

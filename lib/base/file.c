@@ -31,7 +31,7 @@ static int open_readable(const char *path, struct error *error)
 	return fd;
 }
 
-static int read_whole(int fd, const char *path, char **data, size_t *length, struct error *error)
+int file_read_descriptor(int fd, const char *name, char **data, size_t *length, struct error *error)
 {
 	autofree char *buffer = NULL;
 	size_t used = 0, size = 0;
@@ -40,7 +40,7 @@ static int read_whole(int fd, const char *path, char **data, size_t *length, str
 			size = size ? size * 2 : 1 << 16;
 			char *larger = realloc(buffer, size);
 			if (!larger)
-				return error_set(error, -ENOMEM, "%s", path);
+				return error_set(error, -ENOMEM, "%s", name);
 			buffer = larger;
 		}
 		ssize_t got = read(fd, buffer + used, size - used - 1);
@@ -49,12 +49,12 @@ static int read_whole(int fd, const char *path, char **data, size_t *length, str
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
-			return error_set(error, -errno, "%s", path);
+			return error_set(error, -errno, "%s", name);
 		if (!got)
 			break;
 		used += (size_t)got;
 		if (used > FILE_SIZE_LIMIT)
-			return error_say(error, -EFBIG, "%s: larger than %d MiB", path, FILE_SIZE_LIMIT >> 20);
+			return error_say(error, -EFBIG, "%s: larger than %d MiB", name, FILE_SIZE_LIMIT >> 20);
 	}
 	buffer[used] = '\0';
 	*data = buffer;
@@ -66,9 +66,9 @@ static int read_whole(int fd, const char *path, char **data, size_t *length, str
 int file_read(const char *path, char **data, size_t *length, struct error *error)
 {
 	if (!strcmp(path, "-"))
-		return read_whole(STDIN_FILENO, "standard input", data, length, error);
+		return file_read_descriptor(STDIN_FILENO, "standard input", data, length, error);
 	autoclose int fd = open_readable(path, error);
-	int result = fd < 0 ? fd : read_whole(fd, path, data, length, error);
+	int result = fd < 0 ? fd : file_read_descriptor(fd, path, data, length, error);
 	struct stat status;
 	if (result || *length || fstat(fd, &status) || S_ISREG(status.st_mode))
 		return result;
@@ -114,9 +114,17 @@ int file_replace_open(const char *path, struct file_replacement *replacement, st
 	return error_set(error, code, "%s", path);
 }
 
+/* A file system without modes (vfat, some network shares) has none to keep. */
+static int set_mode(int fd, unsigned int mode)
+{
+	if (!fchmod(fd, mode) || errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP)
+		return 0;
+	return -errno;
+}
+
 int file_replace_commit(struct file_replacement *replacement, unsigned int mode, struct error *error)
 {
-	int code = fchmod(replacement->fd, mode) ? -errno : 0;
+	int code = set_mode(replacement->fd, mode);
 	if (close(replacement->fd) && !code)
 		code = -errno;
 	replacement->fd = -1;

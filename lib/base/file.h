@@ -15,6 +15,8 @@ enum { FILE_SIZE_LIMIT = 64 << 20 };
  * for what is neither, -ENOMEM, and those of open(2) and read(2).
  */
 int file_read(const char *path, char **data, size_t *length, struct error *error);
+/* The same from where the descriptor stands; `name` is what errors name. */
+int file_read_descriptor(int fd, const char *name, char **data, size_t *length, struct error *error);
 
 /*
  * A file that replaces another as a whole or not at all. file_replace_open() makes a temporary file beside `path`, with

@@ -46,6 +46,9 @@ size_t json_values(const char *text, size_t length);
  */
 int json_read_file(const char *path, const struct record *record, struct arena *arena, void *data, json_object **root,
         struct error *error);
+/* The same of a text that was read already; `source` names it. */
+int json_read_text(const char *text, size_t length, const char *source, const struct record *record,
+        struct arena *arena, void *data, json_object **root, struct error *error);
 
 enum { DOCUMENT_VERSION = 1 };
 /* The envelope of every document around its own part. */

@@ -320,19 +320,23 @@ json_object *json_parse(const char *text, size_t length, const char *source, str
 	return NULL;
 }
 
+int json_read_text(const char *text, size_t length, const char *source, const struct record *record,
+        struct arena *arena, void *data, json_object **root, struct error *error)
+{
+	struct error inner = { 0 };
+	*root = json_parse(text, length, source, error);
+	if (!*root)
+		return error->code;
+	int result = record_from_json(record, *root, arena, data, &inner);
+	return result ? error_say(error, result, "%s: %s", source, inner.text) : 0;
+}
+
 int json_read_file(const char *path, const struct record *record, struct arena *arena, void *data, json_object **root,
         struct error *error)
 {
 	autofree char *text = NULL;
 	size_t length = 0;
-	struct error inner = { 0 };
 	*root = NULL;
 	int result = file_read(path, &text, &length, error);
-	if (result)
-		return result;
-	*root = json_parse(text, length, path, error);
-	if (!*root)
-		return error->code;
-	result = record_from_json(record, *root, arena, data, &inner);
-	return result ? error_say(error, result, "%s: %s", path, inner.text) : 0;
+	return result ? result : json_read_text(text, length, path, record, arena, data, root, error);
 }

@@ -60,24 +60,41 @@ static void remove_left(const char *parent)
 	closedir(directory);
 }
 
-int staging_new(struct staging *staging, struct error *error)
+/* 0 or negative errno. */
+static int make_below(struct staging *staging, const char *parent)
 {
-	const char *parent = secure_getenv("TMPDIR");
-	parent = parent && *parent ? parent : "/tmp";
 	remove_left(parent);
 	int length = snprintf(staging->path, sizeof(staging->path), "%s/" NAME "XXXXXX", parent);
 	int code = length < 0 || (size_t)length >= sizeof(staging->path) ? -ENAMETOOLONG
 	           : mkdtemp(staging->path)                              ? 0
 	                                                                 : -errno;
-	if (!code) {
-		staging->lock = open(staging->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (staging->lock >= 0)
-			flock(staging->lock, LOCK_EX | LOCK_NB);
-		return 0;
+	if (code) {
+		staging->path[0] = '\0';
+		return code;
 	}
-	error_set(error, code, "%s: a temporary directory", staging->path);
-	staging->path[0] = '\0';
-	return code;
+	staging->lock = open(staging->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (staging->lock >= 0)
+		flock(staging->lock, LOCK_EX | LOCK_NB);
+	return 0;
+}
+
+int staging_new(struct staging *staging, struct error *error)
+{
+	/* A container with a read-only root has at least memory. */
+	static const char *const usual[] = { "/tmp", "/var/tmp", "/dev/shm" };
+	const char *wanted = secure_getenv("TMPDIR");
+	if (wanted && *wanted) {
+		int code = make_below(staging, wanted);
+		return code ? error_set(error, code, "%s (TMPDIR): making a temporary directory", wanted) : 0;
+	}
+	int first = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
+		int code = make_below(staging, usual[i]);
+		if (!code)
+			return 0;
+		first = first ? first : code;
+	}
+	return error_set(error, first, "%s: making a temporary directory (TMPDIR names another place)", usual[0]);
 }
 
 void staging_path(const struct staging *staging, const char *name, char path[static PATH_MAX])

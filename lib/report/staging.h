@@ -13,8 +13,8 @@ struct staging {
 };
 
 /*
- * Makes it below TMPDIR or /tmp, for its owner only, and removes those that a killed process left there. 0 or negative
- * errno with `error`.
+ * Makes it below TMPDIR, or where that is not set below /tmp, /var/tmp or /dev/shm, for its owner only, and removes
+ * those that a killed process left there. 0 or negative errno with `error`.
  */
 int staging_new(struct staging *staging, struct error *error);
 /* "PATH/name" in memory of the caller. */

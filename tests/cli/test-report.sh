@@ -117,7 +117,17 @@ is "$(cat there.tar.gz)" before "what was there stays"
 status_is 0 "a file is replaced" "$RDMADIAG" report --from machine -o there.tar.gz
 ok "by an archive" is_archive there.tar.gz
 status_is 3 "no place for temporary files" env TMPDIR="$dir/missing" "$RDMADIAG" report --from machine -o c.tar.gz
-like "$errors" "missing/rdmadiag.*No such file" "is named"
+like "$errors" "missing \(TMPDIR\): making a temporary directory: No such file" "is named"
+# a container with a read-only root; the program may lie below /tmp itself
+without_tmp='exec 8<"$0"; mount -t tmpfs -o ro tmpfs /tmp || exit 77; unset TMPDIR; exec /proc/self/fd/8 report --from machine --stdout'
+unshare -m sh -c "$without_tmp" "$RDMADIAG" >elsewhere.tar.gz 2>"$dir/errors"
+case $? in
+77 | 1) skip "a /tmp that cannot be written to" "no mount namespace here" ;;
+0) ok "a /tmp that cannot be written to: another directory is taken" is_archive elsewhere.tar.gz ;;
+*) fail "a /tmp that cannot be written to: $(<"$dir/errors")" ;;
+esac
+status_is 0 "a file system without modes" "$here/../deny-calls" fchmod "$RDMADIAG" report --from machine -o modes.tar.gz
+ok "holds the report" is_archive modes.tar.gz
 status_is 3 "a full disk" sh -c '"$1" report --from machine --stdout >/dev/full' - "$RDMADIAG"
 status_is 0 "with -j there is a document" "$RDMADIAG" report -j --from machine -o d.tar.gz --redact
 echo "$output" >d.json

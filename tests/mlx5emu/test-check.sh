@@ -66,6 +66,9 @@ for files in 5 6 7 8 9 10; do
 	! grep -E "provider|uverbs-missing|ib_uverbs|likely|confirmed|gone:" "$scratch/out" >"$scratch/wrong"
 	ok $? "$files descriptors: nothing is blamed that was not looked at" "$scratch/wrong"
 done
+TMPDIR=/nonexistent "$run" "$RDMADIAG" check --probe >"$scratch/out" 2>&1
+grep -q "^probed: 1 port that is up" "$scratch/out"
+ok $? "the probes need no temporary directory" "$scratch/out"
 said=$("$run" --fault no-cqe "$RDMADIAG" check --probe --nagios --only probe-failed 2>&1)
 [ $? -eq 2 ] && grep -q "^RDMA CRITICAL - .*mlx5_0/1: a loopback probe stalled" <<<"$said"
 ok $? "--nagios: it is critical"
