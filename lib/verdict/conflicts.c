@@ -247,14 +247,14 @@ bool has_one_domain(const struct judge *judge)
 /* A send goes where the peer's receive says: key and address do not matter. */
 bool differs_in_key(const struct judge *judge, const struct operation *operation)
 {
-	return operation->opcode != OP_SEND && !is_empty(operation) && has_one_domain(judge) &&
+	return opcode_of(judge, operation) != OP_SEND && !is_empty(operation) && has_one_domain(judge) &&
 	       both_differ(operation->rkey, judge->evidence->remote.rkey);
 }
 
 bool is_outside(const struct judge *judge, const struct operation *operation)
 {
 	const struct endpoint_facts *target = &judge->evidence->remote;
-	if (operation->opcode == OP_SEND || is_empty(operation) || !operation->remote_address.known ||
+	if (opcode_of(judge, operation) == OP_SEND || is_empty(operation) || !operation->remote_address.known ||
 	        !target->buffer_address.known)
 		return false;
 	int64_t offset = difference(operation->remote_address.value, target->buffer_address.value);

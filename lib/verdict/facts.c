@@ -93,10 +93,15 @@ static bool is_peer_ready_for(const struct judge *judge, const struct operation 
 	return wanted.known && wanted.value > 1 && ready >= wanted.value;
 }
 
-/* A request of a kind that is not recorded is taken for what was asked for; where nobody says that, it may. */
+int opcode_of(const struct judge *judge, const struct operation *operation)
+{
+	return operation->opcode == OP_UNKNOWN ? judge->request->op : operation->opcode;
+}
+
+/* Where nobody says which kind it is, it may. */
 static bool may_need_receive(const struct judge *judge, const struct operation *operation)
 {
-	int opcode = operation->opcode == OP_UNKNOWN ? judge->request->op : operation->opcode;
+	int opcode = opcode_of(judge, operation);
 	return opcode != OP_WRITE && opcode != OP_READ;
 }
 

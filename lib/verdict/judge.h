@@ -88,6 +88,8 @@ struct num status_of(const struct operation *operation);
 /* By its own flag, or because its queue pair signals all. */
 enum flag asks_for_completion(const struct judge *judge, const struct operation *operation);
 bool needs_receive(const struct operation *operation); /* of the peer */
+/* A request of a kind that is not recorded is taken for what was asked for; OP_UNKNOWN: nobody says it. */
+int opcode_of(const struct judge *judge, const struct operation *operation);
 /*
  * The peer's process answers and its queue pair is ready: its program is not what keeps this request from ending. A
  * request that needs a receive may wait for one as long as the RNR retries allow, for ever with seven.

@@ -60,10 +60,10 @@ static bool judge_not_taken(struct judge *judge)
 	if (text_is(judge->evidence->local.qp_state, "ERR") && is_of_first(judge, pending))
 		not_observed(
 		        judge, "the status of that completion: the queue pair is in ERR, so that it may be an error");
-	if (text_is(judge->request->wait, "event") || evidence->notification)
+	bool asked = evidence->last_poll_ns.known && evidence->last_poll_ns.value >= arrived;
+	if (!asked && (text_is(judge->request->wait, "event") || evidence->notification))
 		return judge_unnotified(judge, OUTCOME_STALLED);
 	summarize(judge, "the completion is in the completion queue, and nobody took it");
-	bool asked = evidence->last_poll_ns.known && evidence->last_poll_ns.value >= arrived;
 	next_step(judge, "%s",
 	        asked ? "run it with another version of the provider library, and see whether anything else polls this "
 	                "queue"

@@ -111,12 +111,12 @@ static int64_t outstanding(const struct judge *judge, const struct operation *un
 }
 
 /*
- * A queue that is full because nothing in it ends: signaled requests that had a second to complete before the refusal
- * or the last poll, or the rest of the run, and did not.
+ * A queue that is full because nothing in it ends: signaled requests that had a tenth of a second to complete before
+ * the refusal or the last poll, or the rest of the run, and did not.
  */
 static bool is_blocked(const struct judge *judge, const struct operation *refused)
 {
-	const int64_t second_ns = 1000000000;
+	const int64_t long_ns = 100000000;
 	struct num looked = judge->evidence->last_poll_ns, refusal = refused->post_call_ns;
 	int64_t until = looked.known && looked.value > refusal.value ? looked.value : refusal.value;
 	list_each(operation, &judge->evidence->operations) {
@@ -124,7 +124,7 @@ static bool is_blocked(const struct judge *judge, const struct operation *refuse
 		            !operation->cqe_arrived_ns.known && operation->post_call_ns.known &&
 		            asks_for_completion(judge, operation) == FLAG_YES;
 		if (open && (judge->evidence->deadline_ns.known ||
-		                    difference(until, operation->post_call_ns.value) >= second_ns))
+		                    difference(until, operation->post_call_ns.value) >= long_ns))
 			return true;
 	}
 	return false;
@@ -376,6 +376,9 @@ bool rule_caller_stalled(struct judge *judge)
 	struct num arrived = judge->pending->cqe_arrived_ns;
 	int64_t end = waiting_end_ns(judge);
 	bool in_time = arrived.known && (end < 0 || arrived.value < end);
+	/* Who polls needs no event. */
+	struct num polled = judge->evidence->last_poll_ns;
+	in_time = in_time && !(polled.known && polled.value >= arrived.value);
 	if (!decided && in_time && !judge->pending->cqe_consumed_ns.known &&
 	        (is_solicited_only(judge) || is_armed_late(judge)))
 		decided = confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);

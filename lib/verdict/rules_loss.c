@@ -91,7 +91,7 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, const struct o
 			because(judge, "the request was posted, and the peer had not said that it is ready");
 			return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base | L(APPLICATION));
 		}
-		if (never && remote->alive == FLAG_YES && !judge->succeeded)
+		if (never && remote->alive == FLAG_YES && !judge->succeeded && !arrived_at_peer(judge))
 			return confirmed(judge, outcome, LAYER_REMOTE_APPLICATION);
 		return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
 	}

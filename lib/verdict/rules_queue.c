@@ -80,7 +80,9 @@ bool rule_refused(struct judge *judge)
 	if (refused->is_inline == FLAG_YES &&
 	        tell_too_long(judge, refused, judge->evidence->local.inline_bytes, "the queue pair takes inline"))
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, L(PROVIDER));
-	layer_set broken = in_error ? WHOLE_PATH : 0;
+	/* The connection ended before; by whom is not known (siw: kernel, siw_post_send()). */
+	bool unconnected = error == ENOTCONN && is_iwarp(&judge->evidence->local);
+	layer_set broken = in_error ? WHOLE_PATH : unconnected ? WHOLE_PATH | L(KERNEL) : 0;
 	if (broken)
 		not_observed(judge, "what broke the queue pair before this request came");
 	bool gone = error == ENODEV || error == EIO;
@@ -111,7 +113,9 @@ static int64_t outstanding_signaled(const struct judge *judge, const struct asyn
 	list_each(operation, &judge->evidence->operations) {
 		bool before = broke->t_ns.known && operation->post_call_ns.known &&
 		              operation->post_call_ns.value <= broke->t_ns.value;
-		bool ended = operation->cqe_consumed_ns.known || status_of(operation).known;
+		/* Nothing of it is at the target: it has not succeeded. */
+		bool missing = operation->landed == FLAG_NO && operation->opcode != OP_READ;
+		bool ended = operation->cqe_consumed_ns.known || status_of(operation).known || missing;
 		count += is_posted(operation) && before && !ended && asks_for_completion(judge, operation) == FLAG_YES;
 	}
 	return count;

@@ -93,7 +93,8 @@ static bool judge_wrong_request(struct judge *judge, const struct operation *ope
 		not_observed(judge, "which of them the peer's adapter refused: each would do");
 		return undetermined(judge, OUTCOME_FAILED, L(APPLICATION) | L(REMOTE_APPLICATION));
 	}
-	if (operation->opcode == OP_UNKNOWN && is_unreadable(judge, ".opcode:")) {
+	if (opcode_of(judge, operation) == OP_UNKNOWN ||
+	        (operation->opcode == OP_UNKNOWN && is_unreadable(judge, ".opcode:"))) {
 		not_observed(judge, "which operation it is, and so whether it has a remote key");
 		return likely(judge, OUTCOME_FAILED, LAYER_APPLICATION, base);
 	}
@@ -137,7 +138,7 @@ bool judge_rejected(struct judge *judge, const struct operation *operation, laye
 	}
 	if (!is_access && judge_packet_length(judge, operation, base))
 		return true;
-	if (is_access && operation->opcode == OP_SEND) {
+	if (is_access && opcode_of(judge, operation) == OP_SEND) {
 		because(judge, "a send names neither key nor range of the peer: where it goes its receive says");
 		not_observed(judge, "key, range and rights of the receive that the peer had posted");
 		return undetermined(judge, OUTCOME_FAILED, L(REMOTE_APPLICATION) | L(REMOTE_DEVICE));

@@ -96,8 +96,12 @@ static bool judge_unsignaled(struct judge *judge)
 	because(judge, "no outstanding request asked for a completion, so none comes when they succeed");
 	summarize(judge, "a completion is waited for that no request asked for");
 	next_step(judge, "signal at least the last request of each batch");
+	/* What breaks a queue pair has a completion, asked for or not. */
+	const struct async_event *broke = error_event(judge, SIDE_LOCAL);
 	if (payload_is_right(judge->pending))
-		return confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
+		return broke ? likely(judge, OUTCOME_STALLED, LAYER_APPLICATION,
+		                       explain_event(broke->event)->text.layers)
+		             : confirmed(judge, OUTCOME_STALLED, LAYER_APPLICATION);
 	return likely(judge, OUTCOME_STALLED, LAYER_APPLICATION, WHOLE_PATH);
 }
 

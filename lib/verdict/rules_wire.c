@@ -139,6 +139,22 @@ bool judge_not_left(struct judge *judge, enum outcome outcome)
 	return false;
 }
 
+/* All that this adapter sent came in at the peer's: what is missing is an answer, or its way back. */
+static bool came_in(struct judge *judge)
+{
+	enum flag quiet_here = FLAG_UNKNOWN, quiet_there = FLAG_UNKNOWN;
+	struct num sent = counter_growth(judge, SIDE_LOCAL, "tx_packets_phy", &quiet_here);
+	struct num received = counter_growth(judge, SIDE_REMOTE, "rx_packets_phy", &quiet_there);
+	if (!sent.known || sent.value <= 0 || !received.known || received.value < sent.value ||
+	        quiet_here != FLAG_YES || quiet_there != FLAG_YES || may_use_other_port(endpoint(judge, SIDE_REMOTE)))
+		return false;
+	because(judge,
+	        "the peer's rx_packets_phy rose by %" PRId64 ", and local tx_packets_phy by %" PRId64
+	        ": consistent with answers that are lost on the way back, or were not given",
+	        received.value, sent.value);
+	return true;
+}
+
 /*
  * Requests of this kind that the peer's adapter counted, more of them than were answered: then the way there works, and
  * answers may be lost here.
@@ -161,7 +177,7 @@ bool arrived_at_peer(struct judge *judge)
 		        counters[i].name, growth.value, answered ? ", more than were answered" : "");
 		return true;
 	}
-	return false;
+	return came_in(judge);
 }
 
 /* Packets came behind one that did not (IBTA, PSN sequence error of the responder). */
