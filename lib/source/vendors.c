@@ -15,10 +15,14 @@ static bool is_function_without_rdma(struct num pci_vendor, struct num pci_devic
 		CHELSIO_T4 = 0x4000,
 		CHELSIO_KIND = 0xf00,
 		CHELSIO_UNIFIED = 0x400,
-		PENSANDO = 0x1dd8
+		PENSANDO = 0x1dd8,
+		MELLANOX = 0x15b3,
+		MELLANOX_SWITCHES = 0xc700
 	};
 	if (num_is(pci_vendor, CHELSIO) && pci_device.known && pci_device.value >= CHELSIO_T4)
 		return (pci_device.value & CHELSIO_KIND) != CHELSIO_UNIFIED;
+	if (num_is(pci_vendor, MELLANOX))
+		return pci_device.value >= MELLANOX_SWITCHES;
 	return num_is(pci_vendor, PENSANDO) && num_is(pci_device, 0x1004);
 }
 
