@@ -118,12 +118,12 @@ struct gid_port gid_port_of(const struct host *host, const struct gid_document *
 }
 
 static const struct gid_consumer consumers[] = {
-	{ "rdmadiag", gid_choose_rdmadiag, NULL, false, NULL },
-	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=", true, "which it does not use" },
-	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=", true, "which it does not use for that" },
-	{ "perftest", gid_choose_perftest, "-x ", false, "which it uses with -R only" },
-	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=", true, "which it does not use" },
-	{ "rdma_cm", gid_choose_rdma_cm, NULL, false, NULL },
+	{ "rdmadiag", gid_choose_rdmadiag, NULL, false, false, NULL },
+	{ "nccl", gid_choose_nccl, "NCCL_IB_GID_INDEX=", true, false, "which it does not use" },
+	{ "ucx", gid_choose_ucx, "UCX_IB_GID_INDEX=", true, true, "which it does not use for that" },
+	{ "perftest", gid_choose_perftest, "-x ", false, false, "which it uses with -R only" },
+	{ "mooncake", gid_choose_mooncake, "MC_GID_INDEX=", true, true, "which it does not use" },
+	{ "rdma_cm", gid_choose_rdma_cm, NULL, false, false, NULL },
 };
 
 /*

@@ -56,6 +56,13 @@ static bool is_used(const struct gid_choice *choice)
 	return choice->index.known || choice->empty_slot;
 }
 
+/* UCX and Mooncake leave a port of InfiniBand alone whose slot is empty. */
+static bool spoils_infiniband(const struct look *look, const struct gid_port *port, int64_t index)
+{
+	return gid_port_transport(port) == TRANSPORT_INFINIBAND && look->consumers[look->consumer].also_on_infiniband &&
+	       !gid_entry_at(port, index);
+}
+
 /* Is another index advised there, or the only one good that reaches its segment? */
 static bool wants_another(const struct look *look, uint32_t table, int64_t index)
 {
@@ -63,6 +70,8 @@ static bool wants_another(const struct look *look, uint32_t table, int64_t index
 	if (own.known)
 		return own.value != index;
 	struct gid_port port = port_of(look, table);
+	if (spoils_infiniband(look, &port, index))
+		return true;
 	const struct gid_entry *entry = gid_entry_at(&port, index);
 	bool useless = !entry || entry->state == GID_STATE_STALE || entry->state == GID_STATE_FOREIGN_NETNS;
 	return useless && gid_port_transport(&port) == TRANSPORT_ROCE && choice_of(look, table, 0)->index.known;
@@ -78,17 +87,25 @@ static uint32_t other_advice(const struct look *look, uint32_t table)
 	return UINT32_MAX;
 }
 
+/* Does the consumer that is looked at go by its setting there? */
+static bool counts_on(const struct look *look, enum transport transport)
+{
+	bool infiniband = transport == TRANSPORT_INFINIBAND && look->consumers[look->consumer].also_on_infiniband;
+	return transport == TRANSPORT_ROCE || infiniband;
+}
+
 /* Are there ports that have a table which was not read, as only one device was asked for? */
 static bool others_unread(const struct look *look)
 {
 	uint32_t ports = 0;
 	list_each(device, &look->host->devices)
 		list_each(port, &device->ports)
-			ports += port->transport == TRANSPORT_ROCE && (!port->state || !strcmp(port->state, "ACTIVE"));
+			ports += counts_on(look, (enum transport)port->transport) &&
+			         (!port->state || !strcmp(port->state, "ACTIVE"));
 	uint32_t read = 0;
 	for (uint32_t i = 0; i < look->document->tables.count; i++) {
 		struct gid_port port = port_of(look, i);
-		read += gid_port_transport(&port) == TRANSPORT_ROCE && !gid_port_inactive(&port);
+		read += counts_on(look, gid_port_transport(&port)) && !gid_port_inactive(&port);
 	}
 	return ports > read;
 }
@@ -202,10 +219,11 @@ int gid_tell_remedies(struct host *host, const struct gid_environment *environme
 	struct look look = {
 		.host = host, .environment = environment, .document = document, .consumers = consumers, .count = count
 	};
-	look.unread = others_unread(&look);
-	for (; look.consumer < count; look.consumer++, look.unset = NULL)
+	for (; look.consumer < count; look.consumer++, look.unset = NULL) {
+		look.unread = others_unread(&look);
 		for (uint32_t i = 0; i < document->tables.count; i++)
 			if (tell(&look, i))
 				return -ENOMEM;
+	}
 	return 0;
 }

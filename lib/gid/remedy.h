@@ -8,9 +8,10 @@
 struct gid_consumer {
 	const char *name;
 	gid_rule choose;
-	const char *setting; /* what an index is given to it with; NULL: it goes by addresses */
-	bool for_all_ports;  /* the setting is one of the process, whichever ports it uses */
-	const char *iwarp;   /* what keeps it from connecting a queue pair of iWARP */
+	const char *setting;     /* what an index is given to it with; NULL: it goes by addresses */
+	bool for_all_ports;      /* the setting is one of the process, whichever ports it uses */
+	bool also_on_infiniband; /* and a port whose slot is empty is left alone there too */
+	const char *iwarp;       /* what keeps it from connecting a queue pair of iWARP */
 };
 
 /*
