@@ -454,6 +454,87 @@ static bool answer_by_source(struct search *search)
 	return found;
 }
 
+/* ---- GIDs of InfiniBand, to which no route of IP leads ---- */
+
+/* Slot 0 of a port of InfiniBand, which has the prefix of its subnet; NULL: it is another port. */
+static const struct gid_entry *subnet_entry(const struct search *search, const struct gid_table *table)
+{
+	struct gid_port port = gid_port_of(search->host, search->document, table);
+	return gid_port_transport(&port) == TRANSPORT_INFINIBAND ? gid_entry_at(&port, 0) : NULL;
+}
+
+static bool is_in_subnet(const struct search *search, const struct gid_table *table)
+{
+	enum { PREFIX = 8 };
+	const struct gid_entry *entry = subnet_entry(search, table);
+	return entry && !memcmp(entry->bytes, search->path->to, PREFIX);
+}
+
+static bool has_own_gid(const struct search *search, const struct gid_table *table)
+{
+	return !memcmp(subnet_entry(search, table)->bytes, search->path->to, sizeof(search->path->to));
+}
+
+/* The port that has the GID itself before an active one of the subnet, that before others; NULL: there is none here. */
+static const struct gid_table *table_of_subnet(const struct search *search)
+{
+	const struct gid_table *found = NULL;
+	int best = 0;
+	list_each(table, &search->document->tables) {
+		if (!is_in_subnet(search, table))
+			continue;
+		struct gid_port port = gid_port_of(search->host, search->document, table);
+		int rank = has_own_gid(search, table) ? 3 : gid_port_inactive(&port) ? 1 : 2;
+		if (rank > best) {
+			found = table;
+			best = rank;
+		}
+	}
+	return found;
+}
+
+static bool has_roce(const struct search *search)
+{
+	list_each(table, &search->document->tables) {
+		struct gid_port port = gid_port_of(search->host, search->document, table);
+		if (gid_port_transport(&port) == TRANSPORT_ROCE)
+			return true;
+	}
+	return false;
+}
+
+/* "; mlx5_1/1 is in such a subnet too": ports of subnets with one prefix are not told apart by it. */
+static const char *others_of_subnet(struct search *search, const struct gid_table *found)
+{
+	char label[PORT_LABEL_SIZE];
+	const char *text = "";
+	uint32_t count = 0;
+	list_each(table, &search->document->tables)
+		if (table != found && is_in_subnet(search, table) && text) {
+			text = arena_printf(search->host->arena, "%s%s%s", text,
+			        count ? ", " : "; of that prefix too: ", port_label(table->device, table->port, label));
+			count++;
+		}
+	return text ? text : "";
+}
+
+/* The prefix of a subnet that nobody gave one is that of link-local addresses, which RoCE has as well. */
+static bool answer_subnet(struct search *search)
+{
+	const struct gid_path *path = search->path;
+	const struct gid_table *table = table_of_subnet(search);
+	if (!table || path->zone || (gid_is_link_local(path->to, true) && has_roce(search)))
+		return false;
+	bool own = has_own_gid(search, table);
+	search->answer->device = table->device;
+	search->answer->port = table->port;
+	search->answer->index = subnet_entry(search, table)->index;
+	answer_none(search, "%s; InfiniBand addresses by LID, by GID across subnets only%s%s",
+	        own ? "the GID of this port: loopback" : "a GID with the prefix of its subnet",
+	        port_note(search, table), own ? "" : others_of_subnet(search, table));
+	return true;
+}
+
 /* ENOENT is what a snapshot answers to what it has no recording of. */
 static const char *why_unknown(const struct gid_path *path)
 {
@@ -464,7 +545,7 @@ static const char *why_unknown(const struct gid_path *path)
 static void choose(struct search *search)
 {
 	const struct gid_lookup *route = &search->path->route;
-	if (address_is_no_peer(search))
+	if (answer_subnet(search) || address_is_no_peer(search))
 		return;
 	if (!search->path->known) {
 		search->answer->unknown = true;

@@ -5,6 +5,8 @@
  * The kernel resolves the path of a RoCE connection from the address of the entry and bound to its netdev
  * (drivers/infiniband/core/addr.c, addr4_resolve), so that rules by source address and VRFs count. Where the plain
  * lookup leads to no RDMA device, each address on one is therefore tried as the source.
+ *
+ * To a GID of InfiniBand no route leads: its prefix says the subnet, which a port is in.
  */
 #ifndef RDMADIAG_GID_PATH_H
 #define RDMADIAG_GID_PATH_H
