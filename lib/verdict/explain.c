@@ -46,9 +46,8 @@ static const struct wc_explanation wc_table[] = {
 	                0, "Find the first completion that failed with another status, or the asynchronous event.",
 	                VERBS_H } },
 	{ 6, "IBV_WC_MW_BIND_ERR",
-	        { "A memory window could not be bound: the region, its rights or the range do not allow it. It does "
-	          "not "
-	          "belong to a write, a send or a read.",
+	        { "A memory window could not be bound: the region, its rights or the range do not allow it. It "
+	          "does not belong to a write, a send or a read.",
 	                L(APPLICATION) | L(PROVIDER) | L(DEVICE),
 	                "Compare the bind request with the region and its access flags.", VERBS_H } },
 	{ 7, "IBV_WC_BAD_RESP_ERR",

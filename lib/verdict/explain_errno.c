@@ -285,14 +285,12 @@ static const struct errno_explanation errno_table[] = {
 	                MODIFY "RTS" } },
 	SILENT("RTS"),
 	{ "ibv_post_send", ENOMEM,
-	        { "The send queue is full, as where requests are posted faster than they complete; some providers, "
-	          "mlx5 "
-	          "among them, have it for too many segments and too much inline data as well.",
+	        { "The send queue is full, as where requests are posted faster than they complete; some "
+	          "providers, mlx5 among them, have it for too many segments and too much inline data as well.",
 	                L(APPLICATION) | L(PROVIDER),
 	                "Wait for completions, or make the queue deeper; unsignaled requests keep their slots until a "
-	                "signaled one completes. Where few are outstanding, compare segments and inline bytes with "
-	                "what "
-	                "the queue pair was given.",
+	                "signaled one completes. Where few are outstanding, compare segments and inline bytes "
+	                "with what the queue pair was given.",
 	                "ibv_post_send(3)" } },
 	{ "ibv_post_send", EINVAL,
 	        { "The provider refused the request: operation, segments, inline length or queue pair state.",

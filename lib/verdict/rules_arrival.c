@@ -65,8 +65,8 @@ static bool judge_not_taken(struct judge *judge)
 		return judge_unnotified(judge, OUTCOME_STALLED);
 	summarize(judge, "the completion is in the completion queue, and nobody took it");
 	next_step(judge, "%s",
-	        asked ? "run it with another version of the provider library, and see whether anything else polls this "
-	                "queue"
+	        asked ? "run it with another version of the provider library, and see whether anything else "
+	                "polls this queue"
 	              : "see what the polling thread does; a completion is taken only by ibv_poll_cq()");
 	if (evidence->stuck && text_has(evidence->stuck->step, "poll_cq")) {
 		because(judge, "%s was called, and had not returned when the deadline came", evidence->stuck->step);

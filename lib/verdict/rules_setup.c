@@ -227,9 +227,8 @@ static bool judge_refusing_route(struct judge *judge, enum outcome outcome, laye
 	if (!kind)
 		return false;
 	because(judge,
-	        "TCP between the same addresses is refused by this host's kernel with the same errno, as where the "
-	        "route "
-	        "to the other end is %s",
+	        "TCP between the same addresses is refused by this host's kernel with the same errno, as where "
+	        "the route to the other end is %s",
 	        kind);
 	summarize(judge, "the route to the other end's address seems to be %s", kind);
 	advise_address(judge,

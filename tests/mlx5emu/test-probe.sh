@@ -231,6 +231,7 @@ probe "on-demand paging is in the rights" ok "--device mlx5_0:odp" "--registrati
 t=evidence.tcp_transfers
 peers "the same bytes over TCP go to the peer" ok "" "" "--tcp --size 64,300000 --count 3" $t.0.to_peer=true $t.0.samples=3 \
 	$t.0.verified=true $t.1.bytes=300000 $t.1.verified=true verdict.confidence=confirmed
+peers "nothing goes over TCP that was not asked for" ok "" "" "--size 64" request.tcp=false $t=[]
 probe "the same bytes over TCP stay here without one" ok "$two" "$between --tcp --size 64" $t.0.to_peer=false $t.0.verified=true
 
 # ---- errors, and things that heal
