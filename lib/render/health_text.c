@@ -186,8 +186,13 @@ static void print_interrupts(const struct function_interrupts *function, FILE *s
 		fprintf(stream, "%s: no interrupts\n", function->address);
 		return;
 	}
-	fprintf(stream, "%s: %u interrupt%s, %" PRId64 " for completions, ", function->address,
-	        function->interrupts.count, plural(function->interrupts.count), function->completions.value);
+	fprintf(stream, "%s: %u interrupt%s, ", function->address, function->interrupts.count,
+	        plural(function->interrupts.count));
+	if (!function->completions.known) {
+		fputs("not known how many for completions\n", stream);
+		return;
+	}
+	fprintf(stream, "%" PRId64 " for completions, ", function->completions.value);
 	if (function->remote.known)
 		fprintf(stream, "%" PRId64 " of these on other nodes\n", function->remote.value);
 	else

@@ -89,19 +89,26 @@ const char *irq_lines_name(const struct irq_lines *lines, int64_t number, struct
 	return length ? arena_strndup(arena, at, length) : NULL;
 }
 
-bool irq_is_completion(const char *name)
+static bool has_any(const char *name, const char *const *words, size_t count)
 {
-	/* mlx5, irdma, ice and ixgbe, bnxt_re, virtio, hns, mana and others. */
-	static const char *const words[] = { "_comp", "-TxRx", "-rx", "-tx", "CEQ", "ceq", "-nq", "input", "output",
-		"_ceq", "queue", "Rx", "Tx" };
-	static const char *const others[] = { "async", "config", "control", "cmd", "pages", "health", "AEQ", "aeq" };
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (strstr(name, others[i]))
-			return false;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+	for (size_t i = 0; i < count; i++)
 		if (strstr(name, words[i]))
 			return true;
 	return false;
+}
+
+enum flag irq_is_completion(const char *name)
+{
+	/* mlx5, irdma, ice and ixgbe, bnxt_re, virtio, hns, efa, mana, hfi1, qede and others. */
+	static const char *const words[] = { "_comp", "-comp", "-TxRx", "-rx", "-tx", "CEQ", "ceq", "-nq", "input",
+		"output", "queue", "Rx", "Tx", "-fp-", "mana_q", "kctxt", "sdma" };
+	static const char *const others[] = { "async", "config", "control", "cmd", "pages", "health", "AEQ", "aeq",
+		"hwc", "mgmnt", "misc", "creq", "-abn", "common" };
+	if (has_any(name, others, ARRAY_SIZE(others)))
+		return FLAG_NO;
+	/* "mlx4-3@0000:05:00.0" (mlx4_assign_eq()) */
+	bool mlx4 = !strncmp(name, "mlx4-", strlen("mlx4-")) && isdigit((unsigned char)name[strlen("mlx4-")]);
+	return mlx4 || has_any(name, words, ARRAY_SIZE(words)) ? FLAG_YES : FLAG_UNKNOWN;
 }
 
 /* ---- affinity ---- */
@@ -174,7 +181,7 @@ static int add_interrupt(struct origin *origin, struct host *host, struct functi
 		return name ? -ENOMEM : 0;
 	interrupt->number = num(number);
 	interrupt->name = name;
-	interrupt->completion = flag(irq_is_completion(name));
+	interrupt->completion = irq_is_completion(name);
 	int error = read_affinity(origin, host->arena, interrupt, number);
 	if (error)
 		sysfs_missing(host, "affinity", name, error);
@@ -182,6 +189,27 @@ static int add_interrupt(struct origin *origin, struct host *host, struct functi
 	if (interrupt->completion == FLAG_YES)
 		count_completion(host, function, interrupt, error);
 	return 0;
+}
+
+/* Where the name of none says that it is for completions, they may be those that say nothing. */
+static void check_names(struct host *host, struct function_interrupts *function)
+{
+	const struct interrupt *first = NULL;
+	char subject[64];
+	list_each(interrupt, &function->interrupts)
+		if (!first && interrupt->completion == FLAG_UNKNOWN)
+			first = interrupt;
+	if (!first)
+		return;
+	snprintf(subject, sizeof(subject), "pci:%.50s", function->address);
+	report_missing(&host->report, "completion", subject, 0,
+	        "what interrupt %" PRId64 " (%s) is for is not known by its name", first->number.value, first->name);
+	if (function->completions.value)
+		return;
+	function->completions = function->remote = (struct num){ 0 };
+	report_missing(
+	        &host->report, "completions", subject, 0, "what its interrupts are for is not known by their names");
+	report_missing(&host->report, "remote", subject, 0, "what its interrupts are for is not known by their names");
 }
 
 /*
@@ -212,6 +240,7 @@ static int read_function(struct origin *origin, struct host *host, struct health
 		if (number.known)
 			result = add_interrupt(origin, host, function, lines, number.value);
 	}
+	check_names(host, function);
 	return result;
 }
 

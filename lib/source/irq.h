@@ -22,7 +22,8 @@ int irq_lines_parse(const char *text, struct irq_lines *lines);
 void irq_lines_free(struct irq_lines *lines);
 /* The names of the actions of an interrupt; NULL: it is not there, or has none. */
 const char *irq_lines_name(const struct irq_lines *lines, int64_t number, struct arena *arena);
-/* Is this the name of a vector for completions or packets, and not of events, commands or health? */
-bool irq_is_completion(const char *name);
+/* Is it a vector for completions or packets, and not one for events, commands or health? Unknown: its name says
+ * neither. */
+enum flag irq_is_completion(const char *name);
 
 #endif

@@ -41,13 +41,31 @@ static void test_names(void **state)
 static void test_completions(void **state)
 {
 	(void)state;
-	assert_true(irq_is_completion("mlx5_comp12@pci:0000:3b:00.0"));
-	assert_false(irq_is_completion("mlx5_async0@pci:0000:3b:00.0"));
-	assert_true(irq_is_completion("virtio0-input.0"));
-	assert_false(irq_is_completion("virtio0-config"));
-	assert_true(irq_is_completion("irdma-ens1-CEQ-3"));
-	assert_false(irq_is_completion("irdma-ens1-AEQCEQ-0-aeq"));
-	assert_false(irq_is_completion("pciehp"));
+	static const struct {
+		const char *name;
+		enum flag completion;
+	} names[] = {
+		{ "mlx5_comp12@pci:0000:3b:00.0", FLAG_YES },
+		{ "mlx5_async0@pci:0000:3b:00.0", FLAG_NO },
+		{ "virtio0-input.0", FLAG_YES },
+		{ "virtio0-config", FLAG_NO },
+		{ "irdma-ens1-CEQ-3", FLAG_YES },
+		{ "irdma-ens1-AEQCEQ-0-aeq", FLAG_NO },
+		{ "mlx4-17@0000:05:00.0", FLAG_YES },
+		{ "mlx4-async@pci:0000:05:00.0", FLAG_NO },
+		{ "efa-comp2@pci:0000:05:00.0", FLAG_YES },
+		{ "efa-mgmnt@pci:0000:05:00.0", FLAG_NO },
+		{ "mana_q0@pci:7870:00:00.0", FLAG_YES },
+		{ "mana_hwc@pci:7870:00:00.0", FLAG_NO },
+		{ "hfi1_0 kctxt1", FLAG_YES },
+		{ "bnxt_re-nq-1@pci:0000:17:00.0", FLAG_YES },
+		{ "bnxt_re-creq@pci:0000:17:00.0", FLAG_NO },
+		{ "ice-ens1f0:misc", FLAG_NO },
+		{ "hfi1_0", FLAG_UNKNOWN },
+		{ "pciehp", FLAG_UNKNOWN },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(irq_is_completion(names[i].name), names[i].completion);
 }
 
 /* Bytes of a directed route SMP: InfiniBand Architecture Specification, volume 1, 14.2.1.2. */
