@@ -7,6 +7,8 @@
 #include "probe/counters.h"
 
 #include <errno.h>
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
 #include <stdio.h>
 
 /* ---- a port in sysfs, whose counters are others at each look ---- */
@@ -184,12 +186,51 @@ static void what_cannot_be_read_is_told(void **state)
 	run_end(&run);
 }
 
+/* ---- the answer of rdma netlink ---- */
+
+static void put_counter(struct nlmsghdr *message, const char *name, const uint64_t *value)
+{
+	struct nlattr *entry = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+	if (name)
+		mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+	if (value)
+		mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, *value);
+	mnl_attr_nest_end(message, entry);
+}
+
+/* One without a name or a value, or beyond what a counter holds is left out; so is a namesake of an earlier one. */
+static void netlink_names_them_with_their_values(void **state)
+{
+	(void)state;
+	static struct counter_set set;
+	char buffer[1024];
+	const uint64_t seven = 7, largest = INT64_MAX, larger = largest + 1;
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	message->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	struct nlattr *table = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	put_counter(message, "duplicate_request", &seven);
+	put_counter(message, NULL, &seven);
+	put_counter(message, "out_of_buffer", NULL);
+	put_counter(message, "rx_icrc_encapsulated", &largest);
+	put_counter(message, "np_cnp_sent", &larger);
+	put_counter(message, "duplicate_request", &largest);
+	mnl_attr_nest_end(message, table);
+	assert_int_equal(counters_parse(buffer, message->nlmsg_len, &set), 0);
+	assert_int_equal(set.count, 2);
+	assert_string_equal(set.values[0].name, "duplicate_request");
+	assert_int_equal(set.values[0].value, 7);
+	assert_string_equal(set.values[1].name, "rx_icrc_encapsulated");
+	assert_int_equal(set.values[1].value, INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes_are_kept_with_what_was_before),
 		cmocka_unit_test(looks_are_a_lifespan_apart),
 		cmocka_unit_test(what_cannot_be_read_is_told),
+		cmocka_unit_test(netlink_names_them_with_their_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
