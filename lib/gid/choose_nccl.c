@@ -18,6 +18,9 @@
  * whatever letters is this one, and any other leaves it out.
  *
  * Parameters go through strtoll() with base 0: an empty string counts as not set, text without digits as 0.
+ *
+ * Up to 2.20 no entry was looked for: NCCL_IB_GID_INDEX was 0 where it was not set. Where that leads elsewhere, it is
+ * told as well.
  */
 #include "gid/choose.h"
 
@@ -222,6 +225,11 @@ static const char *ignored(struct arena *arena, const struct wish *wish)
 	return range ? range : "";
 }
 
+static const char *former(const struct gid_port *port, int64_t index)
+{
+	return !index ? "" : gid_entry_at(port, 0) ? "; up to 2.20: 0" : "; up to 2.20: 0, which is empty";
+}
+
 static void scan(struct arena *arena, const struct gid_port *port, const struct gid_environment *environment,
         struct gid_choice *choice)
 {
@@ -233,12 +241,14 @@ static void scan(struct arena *arena, const struct gid_port *port, const struct 
 	if (found.unreadable)
 		gid_take_none(arena, choice, "cannot read gid_attrs/types, which ends its set-up (" VERSION ")");
 	else if (fits)
-		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s%s (" VERSION ")",
-		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current), ignored(arena, &wish));
+		gid_take(arena, choice, current->index.value, "first %s RoCE v%" PRId64 " entry%s%s (" VERSION ")%s",
+		        wish.ipv4 ? "IPv4" : "IPv6", wish.version, warning(current), ignored(arena, &wish),
+		        former(port, current->index.value));
 	else
-		gid_take(arena, choice, found.index, "no better entry of the wanted family%s version%s%s (" VERSION ")",
+		gid_take(arena, choice, found.index,
+		        "no better entry of the wanted family%s version%s%s (" VERSION ")%s",
 		        wish.prefix_length ? ", NCCL_IB_ADDR_RANGE and" : " and", warning(current),
-		        ignored(arena, &wish));
+		        ignored(arena, &wish), former(port, found.index));
 	choice->alternative = fits || found.unreadable ? NULL : alternative(port, &wish, current);
 	for (uint32_t i = 0; i < port->count; i++)
 		if (!choice->index.known || port->entries[i]->index.value != choice->index.value)
