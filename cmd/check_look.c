@@ -82,6 +82,7 @@ static int judge_settings(struct host *host, struct look *look)
 		return result;
 	check_gid_settings(host, &look->gids);
 	check_gid_devices(host, &look->gids, &environment);
+	check_gid_hca_list(host, &look->gids, &environment);
 	check_gid_defaults(host, &look->gids);
 	return 0;
 }

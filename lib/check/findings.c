@@ -65,6 +65,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "gid-table-full", SEVERITY_WARNING, "the GID table is full: new addresses get no GID", NULL },
 	{ "device-setting", SEVERITY_WARNING, "what NCCL or UCX is told by a setting leaves it no device of this host",
 	        NULL },
+	{ "device-setting-beginnings", SEVERITY_INFO,
+	        "a name in NCCL_IB_HCA stands for devices too whose names begin with it", NULL },
 	/* probe */
 	{ "probe-buffer-distant", SEVERITY_INFO, "the probe's buffer lies on another NUMA node than the device", NULL },
 	{ "probe-corrupt", SEVERITY_ERROR, "a loopback probe moved data that is not what was sent", NULL },

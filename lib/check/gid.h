@@ -17,6 +17,9 @@ void check_gid_settings(struct host *host, const struct gid_document *document);
 /* Adds findings on settings that leave a consumer none of the devices here. */
 void check_gid_devices(
         struct host *host, const struct gid_document *document, const struct gid_environment *environment);
+/* Adds a finding on devices that a list of NCCL's means only because it holds beginnings of names. */
+void check_gid_hca_list(
+        struct host *host, const struct gid_document *document, const struct gid_environment *environment);
 /* The same of those that nobody set: consumers that take an entry which cannot work, though there is one that can. */
 void check_gid_defaults(struct host *host, const struct gid_document *document);
 /* Of these: several adapters in one subnet. */
