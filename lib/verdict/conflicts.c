@@ -192,6 +192,16 @@ bool only_large_fails(const struct judge *judge, const struct operation *operati
 	return false;
 }
 
+bool is_beyond_frame(const struct judge *judge, const struct operation *operation)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	struct num packet = smaller(operation->bytes, path_mtu(judge));
+	struct num frame = smaller(local->netdev_mtu, remote->netdev_mtu);
+	bool arrived = payload_is_right(operation) || operation->remote_landed_ns.known;
+	return operation->bytes.known && packet.known && frame.known && !arrived && !is_infiniband(local) &&
+	       packet.value > frame.value && mtu_conflict(judge);
+}
+
 /* Of a request without bytes the peer's adapter does not look at the key (IBTA, C9-88). */
 bool is_empty(const struct operation *operation)
 {

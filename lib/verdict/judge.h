@@ -195,6 +195,8 @@ const char *mtu_conflict(const struct judge *judge);
 const char *own_mtu_conflict(const struct judge *judge, int side);
 /* A smaller operation succeeded, and this one is larger than a packet. */
 bool only_large_fails(const struct judge *judge, const struct operation *operation);
+/* Its packets are larger than a netdev's MTU, as that was when the evidence was gathered; it may have been lowered. */
+bool is_beyond_frame(const struct judge *judge, const struct operation *operation);
 /* A right that the target must have given for this operation and did not; NULL: none is known to be missing. */
 const char *missing_right(const struct judge *judge, const struct operation *operation);
 const char *needed_right(int opcode); /* of the target; NULL: none, or nobody knows */
@@ -366,6 +368,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 bool judge_refused_packets(
         struct judge *judge, enum outcome outcome);              /* rules_filter.c: by the stack below soft RoCE */
 bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
+void tell_beyond_frame(struct judge *judge);                     /* rules_loss.c */
 /* rules_port.c: adapters that may have taken the link of this end down; as "device" and "remote-device". */
 layer_set devices_of_link(const struct judge *judge, int side);
 bool is_admin_down(const struct endpoint_facts *end);

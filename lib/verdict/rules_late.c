@@ -171,9 +171,12 @@ static bool passed_in_post(const struct operation *operation)
  */
 layer_set delaying_layers(const struct judge *judge, const struct operation *operation)
 {
-	const layer_set way = layers_on_the_way(judge, operation),
-	                taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) | L(PLATFORM) | L(CONFIGURATION);
 	const struct notification_facts *notification = judge->evidence->notification;
+	/* Who waits for an event waits for the adapter to raise it. */
+	bool events = notification || text_is(judge->request->wait, "event");
+	const layer_set way = layers_on_the_way(judge, operation), taking = L(APPLICATION) | L(PROVIDER) | L(KERNEL) |
+	                                                                    L(PLATFORM) | L(CONFIGURATION) |
+	                                                                    (events ? L(DEVICE) : 0);
 	int64_t latency = latency_ns(operation);
 	/* Found by the last look of all, which is not when it arrived. */
 	bool found = notification && notification->found_at_end == FLAG_YES && operation->found_unnotified == FLAG_YES;

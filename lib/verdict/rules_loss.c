@@ -113,11 +113,24 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, const struct o
 	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, base);
 }
 
+void tell_beyond_frame(struct judge *judge)
+{
+	because(judge, "%s", mtu_conflict(judge));
+	summarize(judge, "the packets are larger than the MTU of a netdev, as it is now");
+	next_step(judge,
+	        "see who set that MTU and when (ip monitor link), and set the same one on both netdevs and on the "
+	        "switches between them");
+}
+
 static bool judge_conflicts(
         struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
 {
-	bool large = only_large_fails(judge, operation);
-	const char *conflict = large ? mtu_conflict(judge) : judge->succeeded ? NULL : gid_conflict(judge);
+	bool beyond = is_beyond_frame(judge, operation), large = only_large_fails(judge, operation);
+	const char *conflict = large || beyond ? mtu_conflict(judge) : judge->succeeded ? NULL : gid_conflict(judge);
+	if (beyond && !large) {
+		tell_beyond_frame(judge);
+		return likely(judge, outcome, LAYER_CONFIGURATION, base);
+	}
 	if (conflict) {
 		because(judge, "%s", conflict);
 		summarize(judge, large ? "small messages pass, large ones fail: the MTU does not fit both ends"
@@ -377,6 +390,22 @@ static void tell_tries(const struct loss *loss)
 	                              : "no acknowledgement came in all tries");
 }
 
+/* Two hosts with one address answer each other by chance; containers of one host may well share a port. */
+static void tell_same_address(struct judge *judge)
+{
+	const struct endpoint_facts *local = &judge->evidence->local, *remote = &judge->evidence->remote;
+	const struct tcp_facts *tcp = judge->evidence->tcp;
+	bool gid = local->gid && gid_kind(local->gid) != KIND_EMPTY && text_is(remote->gid, local->gid);
+	bool lid = local->lid.known && remote->lid.known && local->lid.value && local->lid.value == remote->lid.value;
+	bool apart = tcp && tcp->local && tcp->remote && !has_both_ends(judge);
+	if (!apart || (!gid && !lid))
+		return;
+	because(judge, "both ends have the %s %s, and their control connection is between two addresses",
+	        gid ? "GID" : "LID", gid ? local->gid : arena_printf(judge->arena, "%" PRId64, local->lid.value));
+	next_step(judge, "see whether both ends use one port; if not, two hosts have one address%s",
+	        gid ? "" : ", which the subnet manager gives");
+}
+
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation, layer_set base)
 {
 	struct loss loss = { .judge = judge,
@@ -393,6 +422,7 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	if (judge_stopped(&loss))
 		return true;
 	tell_routes(judge);
+	tell_same_address(judge);
 	advise_counters(judge);
 	advise_events(judge);
 	if (only_large_fails(judge, operation))

@@ -189,10 +189,15 @@ static bool judge_fatal(struct judge *judge)
 	bool here = own_event(judge, SIDE_LOCAL, "PORT_ERR");
 	if (!here && (payload_is_right(judge->pending) || !own_event(judge, SIDE_REMOTE, "PORT_ERR")))
 		return false;
+	layer_set devices = devices_of_link(judge, here ? SIDE_LOCAL : SIDE_REMOTE);
+	/* Many adapters take the link down to change the MTU. */
+	if (is_beyond_frame(judge, judge->pending)) {
+		tell_beyond_frame(judge);
+		return likely(judge, OUTCOME_STALLED, LAYER_CONFIGURATION, L(NETWORK) | devices);
+	}
 	summarize(judge, "%s port went down while the request was outstanding", here ? "the local" : "the peer's");
 	advise_link(judge);
-	return undetermined_link(
-	        judge, OUTCOME_STALLED, L(CONFIGURATION) | devices_of_link(judge, here ? SIDE_LOCAL : SIDE_REMOTE));
+	return undetermined_link(judge, OUTCOME_STALLED, L(CONFIGURATION) | devices);
 }
 
 /* Nothing else in the record says that something went wrong, listed or not. */
