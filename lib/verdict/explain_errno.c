@@ -331,6 +331,11 @@ static const struct errno_explanation errno_table[] = {
 	{ "connect", ENETUNREACH,
 	        { "There is no route to the peer's host.", L(CONFIGURATION) | L(NETWORK), "Look at `ip route get`.",
 	                "connect(2)" } },
+	{ "connect", EINVAL,
+	        { "This host's kernel refuses to send to that address, as where the route to it is a blackhole, or a "
+	          "link-local address comes without its interface.",
+	                L(CONFIGURATION), "Look at `ip route get` for the peer's address; write fe80::1%eth0.",
+	                "ip-route(8); ipv6(7)" } },
 	{ "connect", EACCES,
 	        { "A local filter or policy forbids the connection.", L(CONFIGURATION),
 	                "Look at the local packet filter.", "connect(2)" } },

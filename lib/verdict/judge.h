@@ -49,6 +49,9 @@ enum {
 	WC_RESP_TIMEOUT = 20,
 };
 
+/* The status of a completion queue in the device that overran (mlx5: CQC). */
+enum { CQ_OVERFLOW = 9 };
+
 struct judge {
 	const struct probe_request *request;
 	const struct evidence *evidence;

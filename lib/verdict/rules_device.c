@@ -54,14 +54,20 @@ static bool judge_not_acknowledged(struct judge *judge)
 	                ? "look at the pause counters of this port: packets may also wait in this adapter"
 	                : "compare the wire counters of both ends, and pause counters: packets may also wait in this "
 	                  "adapter");
-	if (judge_port_down(judge, OUTCOME_STALLED))
-		return true;
 	if (!excludes_peer_program(judge, judge->pending))
 		set |= L(REMOTE_APPLICATION);
-	return undetermined(judge, OUTCOME_STALLED, set);
+	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending, set);
 }
 
 /* What the device itself thinks of the completion: its counter tells the two apart, and is nowhere confirmed. */
+static bool has_overrun(const struct judge *judge)
+{
+	list_each(sample, &judge->evidence->device_samples)
+		if (num_is(sample->cq_status, CQ_OVERFLOW))
+			return true;
+	return false;
+}
+
 static bool judge_no_completion(struct judge *judge)
 {
 	const struct operation *pending = judge->pending;
@@ -73,7 +79,13 @@ static bool judge_no_completion(struct judge *judge)
 	next_step(judge, "look at IOMMU faults and PCIe errors in the kernel log, and at the completion queue's state");
 	/* An acknowledgement for what is not there. */
 	layer_set far = pending->landed == FLAG_NO ? L(REMOTE_DEVICE) : 0;
-	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE) | far);
+	layer_set caller = 0;
+	if (has_overrun(judge)) {
+		because(judge, "by the device's own account the completion queue has overrun: no completion is written "
+		               "to it any more");
+		caller = L(APPLICATION) | L(PROVIDER);
+	}
+	return undetermined(judge, OUTCOME_STALLED, L(PLATFORM) | L(DEVICE) | far | caller);
 }
 
 /*
@@ -144,16 +156,17 @@ static bool judge_not_calibrated(struct judge *judge)
 	                    "numbers look like at rest is not known");
 	summarize(judge, "the device worked on the request, and the completion did not come");
 	advise_calibration(judge);
-	if (judge_port_down(judge, OUTCOME_STALLED))
-		return true;
 	if (!excludes_peer_program(judge, judge->pending))
 		set |= L(REMOTE_APPLICATION);
-	if (needs_no_acknowledgement(judge))
+	bool answered = needs_no_acknowledgement(judge);
+	if (answered)
 		set = L(DEVICE) | L(PLATFORM);
 	/* Nobody watched the completion queue. */
 	if (!judge->evidence->observers.cqe)
 		set |= L(PROVIDER) | L(APPLICATION);
-	return undetermined(judge, OUTCOME_STALLED, set);
+	if (answered)
+		return judge_port_down(judge, OUTCOME_STALLED) || undetermined(judge, OUTCOME_STALLED, set);
+	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending, set);
 }
 
 bool judge_device(struct judge *judge)
@@ -183,7 +196,8 @@ bool judge_device(struct judge *judge)
 		summarize(judge, "the device saw the doorbell and did not work on the request");
 		next_step(judge, "look at the adapter's health and pause counters, and at the kernel log");
 		return judge_port_down(judge, OUTCOME_STALLED) ||
-		       undetermined(judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(NETWORK));
+		       undetermined(
+		               judge, OUTCOME_STALLED, L(DEVICE) | L(PLATFORM) | L(NETWORK) | counted_layers(judge));
 	}
 	if (pending->device_executed == FLAG_YES && pending->acknowledged == FLAG_NO)
 		return judge_not_acknowledged(judge);

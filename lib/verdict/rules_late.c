@@ -86,7 +86,10 @@ bool judge_retried(struct judge *judge)
 	}
 	if (judge_netem(judge, OUTCOME_DEGRADED, L(NETWORK) | L(REMOTE_DEVICE) | L(DEVICE)))
 		return true;
-	summarize(judge, "it worked, but packets had to be sent again");
+	/* The peer counts what came twice, whoever made it two. */
+	bool twice = !slow && !counter_moved(judge, SIDE_LOCAL, COUNTER_RETRY, false);
+	summarize(judge, twice ? "it worked, but packets were lost, or came late or twice"
+	                       : "it worked, but packets had to be sent again");
 	advise_counters(judge);
 	if (is_software(&judge->evidence->local) || is_software(&judge->evidence->remote))
 		tell_filters(judge);
@@ -187,7 +190,11 @@ layer_set delaying_layers(const struct judge *judge, const struct operation *ope
 	int64_t arrival = difference(operation->cqe_arrived_ns.value, operation->post_call_ns.value);
 	if (arrival < latency / 10)
 		return taking;
-	return arrival > latency - latency / 10 && !found ? way : way | taking;
+	struct num before = operation->cqe_arrived_not_before_ns;
+	int64_t unseen = before.known ? difference(operation->cqe_arrived_ns.value, before.value) : 0;
+	/* Nobody looked for most of the time: the one who looks stood still, and the program with it. */
+	bool blind = unseen >= latency / 2;
+	return arrival > latency - latency / 10 && !found && !blind ? way : way | taking;
 }
 
 /* The slowest that took this long, and more than a slow link takes for all that was posted with it; NULL: none did. */
@@ -205,6 +212,58 @@ static const struct operation *slowest_from(const struct judge *judge, int64_t l
 		        (!slow || latency_ns(operation) > latency_ns(slow)))
 			slow = operation;
 	return slow;
+}
+
+/* Where it was seen of each request. */
+static struct num longest_stage(const struct judge *judge, const char *stage, const struct statistic *whole)
+{
+	list_each(statistic, &judge->evidence->statistics.stages)
+		if (text_is(statistic->stage, stage) && statistic->bytes.known &&
+		        statistic->bytes.value == whole->bytes.value && statistic->samples.known &&
+		        num_is(whole->samples, statistic->samples.value))
+			return statistic->max_ns;
+	return (struct num){ 0 };
+}
+
+/* So much shorter than the whole that it is no part of what took long. */
+static bool is_short(struct num stage, struct num whole)
+{
+	return stage.known && stage.value >= 0 && stage.value < whole.value / 10;
+}
+
+/*
+ * The slowest of all by the statistics, which know those that are not listed too: a request with as many of its times
+ * as follow from the longest of each stage, counted from its post.
+ */
+static bool slowest_of_all(const struct judge *judge, int64_t least_ns, struct operation *to)
+{
+	const int64_t ns_a_byte = 100;
+	struct num batch = judge->request->batch, qps = judge->request->qps;
+	const struct statistic *slowest = NULL;
+	list_each(statistic, &judge->evidence->statistics.stages) {
+		struct num bytes = statistic->bytes, took = statistic->max_ns;
+		int64_t at_once = batch.known && batch.value > 1 ? batch.value : 1;
+		int64_t limit;
+		at_once = qps.known && qps.value > at_once ? qps.value : at_once;
+		bool counts = text_is(statistic->stage, "total") && bytes.known && took.known &&
+		              !__builtin_mul_overflow(at_once * ns_a_byte, bytes.value, &limit) &&
+		              !__builtin_add_overflow(limit, least_ns, &limit) && took.value >= limit;
+		if (counts && (!slowest || took.value > slowest->max_ns.value))
+			slowest = statistic;
+	}
+	if (!slowest)
+		return false;
+	struct num whole = slowest->max_ns, post = longest_stage(judge, "post", slowest),
+	           arrival = longest_stage(judge, "cqe", slowest);
+	*to = (struct operation){
+		.opcode = judge->request->op, .bytes = slowest->bytes, .post_call_ns = num(0), .cqe_consumed_ns = whole
+	};
+	if (is_short(post, whole))
+		to->post_return_ns = post;
+	/* A long one says nothing: who looks for completions may have stood still as well. */
+	if (is_short(arrival, whole))
+		to->cqe_arrived_ns = arrival;
+	return true;
 }
 
 /* The part of the way that took most of the time, as far as there are times of its stages. */
@@ -335,7 +394,10 @@ void tell_slowest(struct judge *judge)
 	/* Software devices wait for their turn on a CPU as any program does. */
 	bool software = is_software(&judge->evidence->local) || is_software(&judge->evidence->remote);
 	const int64_t noticeable_ns = software ? 100000000 : 10000000;
+	struct operation of_all;
 	const struct operation *slow = slowest_from(judge, noticeable_ns);
+	if (!slow && slowest_of_all(judge, noticeable_ns, &of_all))
+		slow = &of_all;
 	if (!slow)
 		return;
 	char took[DURATION_TEXT_SIZE];
@@ -350,12 +412,18 @@ void tell_slowest(struct judge *judge)
 /* Longer than a second for a message. */
 bool judge_slow(struct judge *judge)
 {
-	const struct operation *slow = slowest_from(judge, 1000000000);
+	const int64_t long_ns = 1000000000;
+	struct operation of_all;
+	const struct operation *slow = slowest_from(judge, long_ns);
+	if (!slow && slowest_of_all(judge, long_ns, &of_all))
+		slow = &of_all;
 	if (!slow)
 		return false;
 	char took[DURATION_TEXT_SIZE];
 	because(judge, "the %s took %s, far longer than its size explains",
 	        request_words(judge, slow->opcode, slow->bytes), format_duration(latency_ns(slow), took));
+	if (slow == &of_all)
+		not_observed(judge, "when that was: the request is not among those that are listed");
 	tell_longest_part(judge, slow);
 	summarize(judge, "it worked, but took very long");
 	if (tell_held_back(judge, latency_ns(slow))) {

@@ -349,11 +349,25 @@ static bool judge_no_route(const struct loss *loss)
 	return likely(judge, loss->outcome, LAYER_CONFIGURATION, loss->base);
 }
 
+/* Software RDMA takes in its answers on the CPUs that the program waits for. */
+static layer_set starved_software(struct judge *judge)
+{
+	const struct cpu_facts *cpu = judge->evidence->cpu;
+	const struct endpoint_facts *local = &judge->evidence->local;
+	char waited[DURATION_TEXT_SIZE];
+	if (!is_software(local) || !cpu || !cpu->waited_ns.known || cpu->waited_ns.value < ack_timeout_ns(local) ||
+	        !cpu->waited_ns.value)
+		return 0;
+	because(judge, "the program waited for a CPU for %s, and soft RDMA works on the same ones",
+	        format_duration(cpu->waited_ns.value, waited));
+	return L(KERNEL);
+}
+
 /* Counters that speak for a layer, and filters that speak against one. */
 static void weigh_counters(struct loss *loss)
 {
 	struct judge *judge = loss->judge;
-	loss->base |= counted_layers(judge);
+	loss->base |= counted_layers(judge) | starved_software(judge);
 	tell_overtaken(judge);
 	/* Then one of the two ends did not make of them what it should. */
 	if (arrived_at_peer(judge) || all_arrived(judge))
@@ -425,11 +439,13 @@ bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct 
 	tell_same_address(judge);
 	advise_counters(judge);
 	advise_events(judge);
-	if (only_large_fails(judge, operation))
+	if (only_large_fails(judge, operation)) {
 		because(judge,
 		        "smaller operations succeeded, this one of %" PRId64
 		        " bytes did not: consistent with an MTU that is too large for the path",
 		        operation->bytes.value);
+		loss.base |= L(CONFIGURATION);
+	}
 	weigh_peer(&loss);
 	if (judge_known_cause(&loss))
 		return true;

@@ -136,7 +136,6 @@ static bool judge_overrun_or_failure(struct judge *judge)
  */
 static int64_t other_trouble(const struct judge *judge)
 {
-	enum { CQ_OVERFLOW = 9 };
 	list_each(sample, &judge->evidence->device_samples)
 		if (sample->cq_status.known && sample->cq_status.value && sample->cq_status.value != CQ_OVERFLOW)
 			return sample->cq_status.value;

@@ -17,6 +17,14 @@ static bool may_wait_for_event(const struct judge *judge)
 	return events && !evidence->observers.cqe && !looked;
 }
 
+/* On demand a kernel brings each page when an adapter asks for it. */
+static bool is_paged(const struct judge *judge)
+{
+	return text_is(judge->request->registration, "odp") ||
+	       text_has(judge->evidence->local.mr_access, "on-demand") ||
+	       text_has(judge->evidence->remote.mr_access, "on-demand");
+}
+
 /* Layers that may keep a completion from arriving; the caller's polling is judged apart. */
 static layer_set open_layers(const struct judge *judge)
 {
@@ -26,7 +34,7 @@ static layer_set open_layers(const struct judge *judge)
 	/* Somebody watched completion queue memory and found nothing there: not for want of polling. */
 	if (judge->evidence->observers.cqe && asks_for_completion(judge, judge->pending) == FLAG_YES)
 		set &= ~L(APPLICATION);
-	if (may_wait_for_event(judge))
+	if (may_wait_for_event(judge) || is_paged(judge))
 		set |= L(KERNEL);
 	return set;
 }
