@@ -158,7 +158,7 @@ static unsigned int pfc_of(const struct netdev_health *netdev)
 {
 	unsigned int mask = 0;
 	list_each(priority, &netdev->qos->priorities)
-		mask |= priority->pfc == FLAG_YES ? 1U << priority_index : 0;
+		mask |= priority->pfc == FLAG_YES && priority_index < PRIORITIES ? 1U << priority_index : 0;
 	return mask;
 }
 
@@ -191,17 +191,19 @@ static bool is_same_kind(const struct pci_function *one, const struct pci_functi
 /* Most equal ports pause some priority that this one does not: the setting was lost, or it is another network's. */
 static void check_pfc_of_rail(const struct host *host, const struct netdev_health *rail, struct report *report)
 {
-	uint32_t others = 0, above = 0;
-	const struct netdev_health *example = NULL;
+	uint32_t others = 0, above = 0, alike[1 << PRIORITIES] = { 0 };
+	const struct netdev_health *first[1 << PRIORITIES] = { 0 }, *example = NULL;
 	char subject[80], theirs[32], own[32];
 	list_each(other, &host->health->netdevs) {
 		if (other == rail || !is_rail(other) || !is_same_kind(rail->netdev->pci, other->netdev->pci))
 			continue;
+		unsigned int pfc = pfc_of(other);
 		others++;
-		if (!(pfc_of(other) & ~pfc_of(rail)) || (example && pfc_of(example) != pfc_of(other)))
+		first[pfc] = first[pfc] ? first[pfc] : other;
+		if (!(pfc & ~pfc_of(rail)) || ++alike[pfc] <= above)
 			continue;
-		above++;
-		example = example ? example : other;
+		above = alike[pfc];
+		example = first[pfc];
 	}
 	if (!check_most_are_apart(above, others))
 		return;
@@ -247,8 +249,9 @@ static const struct rdma_device *rail_device(const struct host *host, const stru
 /* Most equal ports have one type of service, and this one another: the setting was lost, or it is another network's. */
 static void check_service_of_rail(const struct host *host, const struct port_health *rail, struct report *report)
 {
-	uint32_t others = 0, apart = 0;
-	const struct port_health *example = NULL;
+	enum { SERVICES = 256 };
+	uint32_t others = 0, apart = 0, alike[SERVICES] = { 0 };
+	const struct port_health *first[SERVICES] = { 0 }, *example = NULL;
 	const struct rdma_device *device = rail_device(host, rail);
 	char subject[PORT_LABEL_SIZE];
 	if (!device)
@@ -257,11 +260,15 @@ static void check_service_of_rail(const struct host *host, const struct port_hea
 		const struct rdma_device *peer = other == rail ? NULL : rail_device(host, other);
 		if (!peer || !is_same_kind(device->pci, peer->pci))
 			continue;
+		int64_t service = service_of(other);
 		others++;
-		if (service_of(other) == service_of(rail) || (example && service_of(example) != service_of(other)))
+		if (service == service_of(rail) || service < 0 || service >= SERVICES)
 			continue;
-		example = example ? example : other;
-		apart++;
+		first[service] = first[service] ? first[service] : other;
+		if (++alike[service] <= apart)
+			continue;
+		apart = alike[service];
+		example = first[service];
 	}
 	if (!check_most_are_apart(apart, others) || service_of(example) <= 0)
 		return;
