@@ -48,6 +48,9 @@ static void test_scopes(void **state)
 		{ "::1", GID_SCOPE_LOOPBACK },
 		{ "fe80::1", GID_SCOPE_LINK_LOCAL },
 		{ "fd00:db8:1::10", GID_SCOPE_PRIVATE },
+		{ "fc00::1", GID_SCOPE_PRIVATE },
+		{ "fec0::1", GID_SCOPE_PRIVATE }, /* site-local, which RFC 3879 took back */
+		{ "fe00::1", GID_SCOPE_GLOBAL },
 		{ "2001:db8::1", GID_SCOPE_GLOBAL },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
