@@ -97,6 +97,70 @@ static void print_difference(const struct difference *difference, size_t directo
 	fputc('\n', stdout);
 }
 
+/* The device whose PCI address differs; malloc'ed. NULL: it is another difference. */
+static char *device_of(const struct difference *difference)
+{
+	static const char begin[] = "devices[", end[] = "].pci.address";
+	const char *name = difference->path + strlen(begin);
+	if (strncmp(difference->path, begin, strlen(begin)) != 0 || strcmp(name + strcspn(name, "]"), end) != 0)
+		return NULL;
+	return strndup(name, strcspn(name, "]"));
+}
+
+/* What the commonest value is the same address of; NULL: a device has that name in all documents, or none is there. */
+static const struct difference *with_usual_address(const struct comparison *comparison, const char *address)
+{
+	list_each(difference, &comparison->differences) {
+		autofree char *device = device_of(difference);
+		const char *usual = difference->values.count ? difference->values.items[0]->value : NULL;
+		if (device && usual && !strcmp(usual, address))
+			return difference;
+	}
+	return NULL;
+}
+
+/* "0000:47:00.0 is mlx5_0 on n6, mlx5_3 on n1, n2"; an address is a text of JSON, in quotes. */
+static void print_names_of_address(
+        const struct compared_value *value, const char *device, const struct difference *usual, size_t directories)
+{
+	autofree char *other = device_of(usual), *address = NULL;
+	size_t quoted = strlen(value->value);
+	if (other && quoted > 2)
+		address = strndup(value->value + 1, quoted - 2);
+	if (!address)
+		return;
+	fputs("    ", stdout);
+	print_plain(address);
+	fputs(" is ", stdout);
+	print_plain(device);
+	fputs(" on ", stdout);
+	print_names(&value->documents, directories, false);
+	fputs(", ", stdout);
+	print_plain(other);
+	fputs(" on ", stdout);
+	print_names(&usual->values.items[0]->documents, directories, true);
+	fputc('\n', stdout);
+}
+
+/* Devices are named in the order in which drivers find them: one cause of all that then differs by name. */
+static void print_renamed(const struct comparison *comparison, size_t directories)
+{
+	bool any = false;
+	list_each(difference, &comparison->differences) {
+		autofree char *device = device_of(difference);
+		list_each(value, &difference->values) {
+			const struct difference *usual = device && value_index && value->value
+			                                         ? with_usual_address(comparison, value->value)
+			                                         : NULL;
+			if (!usual)
+				continue;
+			fputs(any ? "" : "\nDevices at the same PCI address have other names:\n", stdout);
+			any = true;
+			print_names_of_address(value, device, usual, directories);
+		}
+	}
+}
+
 static void print_comparison(const struct comparison *comparison)
 {
 	if (!comparison->differences.count) {
@@ -113,6 +177,7 @@ static void print_comparison(const struct comparison *comparison)
 			print_plain(document->name + directories);
 			printf(" is the odd one out in %" PRId64 " of them\n", document->odd.value);
 		}
+	print_renamed(comparison, directories);
 }
 
 static int compare_files(const char *const *files, size_t count, const struct common_options *common)

@@ -44,6 +44,25 @@ unlike "$output" 'pci.numa_node' "its members are not"
 like "$output" '^devices\[mlx5_3\].ports\[1\]$' "a port too many is another"
 like "$output" '^    \(there: state DOWN\) +d$' "which says its state"
 
+# renamed HOST FIRST SECOND: the devices at the two addresses, in their order
+renamed() {
+	cat <<-END
+	{"schema":"rdmadiag.topo","version":1,"host":{"hostname":"$1","kernel":"6.1"},"devices":[
+	 {"name":"$2","pci":{"address":"0000:17:00.0"},"ports":[]},{"name":"$3","pci":{"address":"0000:97:00.0"},"ports":[]}],
+	 "findings":[],"not_collected":[]}
+	END
+}
+renamed r1 mlx5_0 mlx5_1 >"$dir/r1.json"
+renamed r2 mlx5_0 mlx5_1 >"$dir/r2.json"
+renamed r3 mlx5_1 mlx5_0 >"$dir/r3.json"
+status_is 1 "devices that were found in another order" "$RDMADIAG" compare "$dir/r1.json" "$dir/r2.json" "$dir/r3.json"
+like "$output" '^Devices at the same PCI address have other names:$' "are told by their addresses"
+like "$output" '^    0000:97:00\.0 is mlx5_0 on r3, mlx5_1 on r1, r2$' "the one"
+like "$output" '^    0000:17:00\.0 is mlx5_1 on r3, mlx5_0 on r1, r2$' "and the other"
+renamed r4 mlx5_0 mlx5_1 | sed 's/97:00/98:00/' >"$dir/r4.json"
+status_is 1 "a device that sits elsewhere" "$RDMADIAG" compare "$dir/r1.json" "$dir/r2.json" "$dir/r4.json"
+unlike "$output" 'other names' "has no other name"
+
 # a rack of twelve, eleven of them alike
 for node in 01 02 03 04 05 06 07 08 09 10 11; do document "node$node" 20.39 "$node" >"$dir/rack$node.json"; done
 document node12 20.35 12 >"$dir/rack12.json"
