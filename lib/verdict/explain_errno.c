@@ -316,6 +316,21 @@ static const struct errno_explanation errno_table[] = {
 	{ "getaddrinfo", EIO,
 	        { "The name servers answered with an error.", L(CONFIGURATION) | L(NETWORK),
 	                "Give the address itself, and look at the name servers of this host.", "getaddrinfo(3)" } },
+	{ "listen", EADDRINUSE,
+	        { "Another program of this host has this TCP port, or another listener.", L(CONFIGURATION),
+	                "See who has the port (ss -ltnp), or take another one.", "bind(2)" } },
+	{ "listen", EADDRNOTAVAIL,
+	        { "The address is not one of this host, or not there yet.", L(CONFIGURATION),
+	                "Look at the addresses of this host (ip addr), or listen on all of them.", "bind(2)" } },
+	{ "listen", EACCES,
+	        { "This process may not listen on that port: one below 1024 needs a privilege, and a security policy "
+	          "may "
+	          "forbid any.",
+	                L(CONFIGURATION), "Take a port above 1023, or look at the security policy.",
+	                "bind(2); ip(7)" } },
+	{ "listen", EAFNOSUPPORT,
+	        { "This host has no IP of the version of that address: IPv6 is off.", L(CONFIGURATION),
+	                "Listen on an address of the other version.", "socket(2)" } },
 	{ "connect", ECONNREFUSED,
 	        { "The answer was that nobody listens on this port; a filter of either host, or one in between, may "
 	          "say so, too.",

@@ -369,7 +369,9 @@ const struct async_event *error_event(const struct judge *judge, int side); /* o
 bool judge_lost_packets(struct judge *judge, enum outcome outcome, const struct operation *operation,
         layer_set base); /* rules_loss.c */
 bool judge_refused_packets(
-        struct judge *judge, enum outcome outcome);              /* rules_filter.c: by the stack below soft RoCE */
+        struct judge *judge, enum outcome outcome); /* rules_filter.c: by the stack below soft RoCE */
+const char *cutting_filter(
+        const struct judge *judge); /* rules_filter.c: a filter as recorded that may cut TCP; NULL: none */
 bool judge_port_down(struct judge *judge, enum outcome outcome); /* rules_port.c */
 void tell_beyond_frame(struct judge *judge);                     /* rules_loss.c */
 /* rules_port.c: adapters that may have taken the link of this end down; as "device" and "remote-device". */

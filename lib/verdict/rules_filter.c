@@ -8,6 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A rule of other packets than those of RoCE, which came during the run: it resets TCP as a process that ends does. */
+const char *cutting_filter(const struct judge *judge)
+{
+	static const char late[] = "at the end of the run", rule[] = "a rule drops", roce[] = " UDP";
+	for (int side = SIDE_LOCAL; side <= SIDE_REMOTE; side++) {
+		const char *filter = endpoint(judge, side)->filter, *at = filter ? strstr(filter, late) : NULL;
+		for (; at && (at = strstr(at, rule)); at += sizeof(rule) - 1)
+			if (strncmp(at + sizeof(rule) - 1, roce, sizeof(roce) - 1) != 0)
+				return filter;
+	}
+	return NULL;
+}
+
 /* What is known of the filters is not asked for again; what would decide is. */
 static void advise_filter(struct judge *judge, const struct endpoint_facts *end, const char *whose)
 {

@@ -107,6 +107,15 @@ static bool judge_peer(struct judge *judge, enum outcome outcome, const struct o
 		                               "same from here");
 		return undetermined(judge, outcome, base | L(REMOTE_APPLICATION));
 	}
+	const char *cut = cutting_filter(judge);
+	if (cut) {
+		because(judge, "the control connection was closed by the other end, or reset by a filter: %s", cut);
+		summarize(judge, "the control connection was cut, by the peer's process or by a filter");
+		next_step(judge,
+		        "see whether that rule concerns TCP between the two hosts, and whether the peer's process "
+		        "runs");
+		return undetermined(judge, outcome, base | L(REMOTE_APPLICATION) | L(CONFIGURATION));
+	}
 	because(judge, "the peer's process is gone");
 	summarize(judge, "the peer's process is gone, and its queue pair with it");
 	next_step(judge, "see why the peer's process ended");

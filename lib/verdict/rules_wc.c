@@ -225,7 +225,7 @@ static bool judge_connection_end(struct judge *judge)
 	bool gone = remote->alive == FLAG_NO || peer_closed(judge);
 	bool other = is_port_down(local) || own_event(judge, SIDE_LOCAL, "DEVICE_FATAL") ||
 	             own_event(judge, SIDE_LOCAL, "PORT_ERR");
-	if (!is_iwarp(local) || !gone || other || peer_silent(judge))
+	if (!is_iwarp(local) || !gone || other || peer_silent(judge) || cutting_filter(judge))
 		return false;
 	because(judge,
 	        "the peer's process is gone, and on iWARP the end of its connection flushes what is outstanding");
