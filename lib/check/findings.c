@@ -103,6 +103,10 @@ const struct finding_kind finding_kinds[] = {
 	        "the link is up, but no subnet manager has made the port active", NULL },
 	{ "port-without-netdev", SEVERITY_INFO,
 	        "no netdev of this namespace belongs to the Ethernet port: it has no GIDs of its own here", NULL },
+	{ "ipoib-not-joined", SEVERITY_WARNING,
+	        "an IPoIB netdev has no carrier though its port is active: it is not in the broadcast group of its "
+	        "partition",
+	        NULL },
 	{ "port-narrow", SEVERITY_WARNING, "an InfiniBand port came up with one of its lanes", NULL },
 	{ "port-slower-than-others", SEVERITY_INFO, "most ports of the same kind of adapter run faster than this one",
 	        NULL },

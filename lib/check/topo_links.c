@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a port can do: the width of its link, and whether it has RoCE. */
+/* What a port can do: the width of its link, whether it has RoCE, and whether IPoIB runs on it. */
 #include "check/add.h"
 #include "check/topo.h"
 #include "source/join.h"
@@ -86,11 +86,37 @@ static void check_roce(
 	                                 : advice_of_driver(device, port_netdev(port), report->arena));
 }
 
+/* Its carrier comes with the broadcast group of its partition (ipoib_mcast_carrier_on_task()). */
+static void check_ipoib(const struct port *port, struct report *report)
+{
+	char subject[80];
+	if (port->transport != TRANSPORT_INFINIBAND || !port_is_active(port))
+		return;
+	list_each(related, &port->netdevs) {
+		const struct netdev *netdev = related->netdev;
+		bool own = netdev == port_netdev(port) || related->relation == RELATION_ABOVE;
+		if (!own || netdev->kind != LINK_IPOIB || netdev->admin_up != FLAG_YES || netdev->carrier != FLAG_NO)
+			continue;
+		snprintf(subject, sizeof(subject), "net:%s", netdev->name);
+		struct finding *finding = check_add(report, "ipoib-not-joined", subject,
+		        "it is up and has no carrier though its port is active: it is not in the broadcast group of "
+		        "its "
+		        "partition");
+		report_evidence(report, finding, "rtnetlink", "IFLA_CARRIER", "0");
+		report_evidence(report, finding, "RDMA port", "state", "%s", port->state);
+		report_advice(finding,
+		        "Look whether the subnet manager gives the port this partition (pkeys of the port in sysfs) "
+		        "and "
+		        "has a group of it (partitions.conf of opensm), and what the kernel log says of joining it.");
+	}
+}
+
 void check_links(const struct host *host, struct report *report)
 {
 	list_each(device, &host->devices)
 		list_each(port, &device->ports) {
 			check_width(host, device, port, report);
 			check_roce(host, device, port, report);
+			check_ipoib(port, report);
 		}
 }

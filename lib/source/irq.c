@@ -103,7 +103,7 @@ enum flag irq_is_completion(const char *name)
 	static const char *const words[] = { "_comp", "-comp", "-TxRx", "-rx", "-tx", "CEQ", "ceq", "-nq", "input",
 		"output", "queue", "Rx", "Tx", "-fp-", "mana_q", "kctxt", "sdma" };
 	static const char *const others[] = { "async", "config", "control", "cmd", "pages", "health", "AEQ", "aeq",
-		"hwc", "mgmnt", "misc", "creq", "-abn", "common" };
+		"hwc", "mgmnt", "misc", "creq", "-abn", "common", "FWevent", "admin", "Mailbox", "mbx" };
 	if (has_any(name, others, ARRAY_SIZE(others)))
 		return FLAG_NO;
 	/* "mlx4-3@0000:05:00.0" (mlx4_assign_eq()) */

@@ -61,6 +61,9 @@ static void test_completions(void **state)
 		{ "bnxt_re-nq-1@pci:0000:17:00.0", FLAG_YES },
 		{ "bnxt_re-creq@pci:0000:17:00.0", FLAG_NO },
 		{ "ice-ens1f0:misc", FLAG_NO },
+		{ "iavf-0000:3b:02.0:mbx", FLAG_NO },
+		{ "ens1f4-FWeventq", FLAG_NO },
+		{ "ens1f4-Rx0", FLAG_YES },
 		{ "hfi1_0", FLAG_UNKNOWN },
 		{ "pciehp", FLAG_UNKNOWN },
 	};
