@@ -105,7 +105,9 @@ static int probe_port(void *data, const char *subject, const struct port *port)
 		return status;
 	if (status < 0)
 		report_missing(report, "probe", subject, status, "%s",
-		        status == -ETIMEDOUT ? "the probe did not end in a minute" : strerror(-status));
+		        status == -ETIMEDOUT ? "the probe did not end in a minute"
+		        : status == -EIO     ? "the probe died before it was done"
+		                             : strerror(-status));
 	else
 		take_document(probing, subject, status, text, length);
 	return 0;

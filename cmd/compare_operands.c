@@ -139,6 +139,15 @@ static void rename_error(const struct loading *loading, const char *file)
 
 /* ---- snapshots ---- */
 
+static const char *first_reason(json_object *document)
+{
+	json_object *missing = json_object_object_get(document, "not_collected");
+	json_object *first =
+	        json_object_is_type(missing, json_type_array) ? json_object_array_get_idx(missing, 0) : NULL;
+	const char *reason = json_object_get_string(json_object_object_get(first, "reason"));
+	return reason ? reason : "it says nothing";
+}
+
 /* The document that a command prints of a snapshot, with `option` unless that is NULL; NULL with an error. */
 static json_object *ask(struct loading *loading, const struct source *source, const char *option, const char *snapshot)
 {
@@ -148,10 +157,18 @@ static json_object *ask(struct loading *loading, const struct source *source, co
 	struct common_options common = { .from = snapshot, .color = COLOR_NEVER };
 	int status = run_command_in_memory(&run, &common, &text, &length);
 	if (status < 0) {
-		error_set(loading->error, status, "%s: its %s document", snapshot, source->command->name);
+		error_say(loading->error, status, "%s: its %s document: what makes it %s", snapshot,
+		        source->command->name, run_command_failure(status));
 		return NULL;
 	}
-	return parse_text(loading, text, length, snapshot);
+	json_object *document = parse_text(loading, text, length, snapshot);
+	if (!document || status != EXIT_NOTHING || json_object_object_get(document, "host"))
+		return document;
+	/* One that says nothing at all would differ from all others. */
+	error_say(loading->error, -ENODATA, "%s: its %s document: %s", snapshot, source->command->name,
+	        first_reason(document));
+	json_object_put(document);
+	return NULL;
 }
 
 static int take(json_object *into, json_object *from, const char *key)

@@ -104,7 +104,8 @@ static int add_output(struct making *making, const struct output *output, const 
 	bool has_errors = is_written(errors), has_output = is_written(path);
 	if (status < 0)
 		leave_out(making, "%s: '%s' %s", output->name, output->line,
-		        status == -ETIMEDOUT ? "did not end before the report's deadline" : strerror(-status));
+		        status == -ETIMEDOUT ? "did not end before the report's deadline"
+		                             : run_command_failure(status));
 	else if (!has_output)
 		leave_out(making, "%s: '%s' printed nothing and left with status %d%s%s", output->name, output->line,
 		        status, has_errors ? "; its messages are in " : "", has_errors ? name : "");

@@ -190,3 +190,11 @@ int run_command_in_memory(
 	int result = file_read_descriptor(output, "output", text, length, &error);
 	return result ? result : status;
 }
+
+const char *run_command_failure(int status)
+{
+	return status == -ETIMEDOUT ? "did not end in time"
+	       : status == -EIO     ? "died before it was done"
+	       : status == -EINTR   ? "was interrupted"
+	                            : strerror(-status);
+}

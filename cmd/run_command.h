@@ -28,6 +28,9 @@ int run_command_in_process(const struct command_run *run, const struct common_op
 int run_command_in_memory(
         const struct command_run *run, const struct common_options *common, char **text, size_t *length);
 
+/* What is wrong with a command whose status is such a negative errno, as what follows its name: "died". */
+const char *run_command_failure(int status);
+
 /*
  * From now on the signals that would end the process are noted instead, so that temporary files can be removed; where
  * nobody reads standard output any more, writing fails.

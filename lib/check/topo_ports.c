@@ -444,6 +444,12 @@ static bool is_lost_call(const struct not_collected *entry)
 	return !strcmp(entry->what, "files") || !strcmp(entry->what, "netlink") || !strcmp(entry->what, "verbs");
 }
 
+/* And what is not asked after it (origin_announce()). */
+static bool is_death(const struct not_collected *entry)
+{
+	return num_is(entry->error, ECHILD) || (!entry->error.known && is_lost_call(entry));
+}
+
 /* "did not answer within 2000 ms: opening and querying the device" goes on after whoever did not. */
 static bool is_predicate(const char *reason)
 {
@@ -456,9 +462,8 @@ static bool is_predicate(const char *reason)
  */
 static bool is_silence(const struct not_collected *entry)
 {
-	bool died = !entry->error.known && is_lost_call(entry);
 	bool opening = !strcmp(entry->what, "active_mtu") || !strcmp(entry->what, "max_mtu");
-	return died || num_is(entry->error, ETIMEDOUT) ||
+	return is_death(entry) || num_is(entry->error, ETIMEDOUT) ||
 	       (opening && (num_is(entry->error, EIO) || num_is(entry->error, ENXIO)));
 }
 
@@ -484,7 +489,7 @@ static const struct not_collected *first_cause(const struct rdma_device *device,
 	list_each(entry, silences) {
 		if (!is_about(device, entry->subject))
 			continue;
-		if (is_predicate(entry->reason))
+		if (is_predicate(entry->reason) || (is_death(entry) && is_lost_call(entry)))
 			return entry;
 		first = first ? first : entry;
 	}
@@ -503,6 +508,28 @@ static void check_bus(const struct rdma_device *device, const struct pci_hop *ho
 	        "cycle brings the adapter back where its hardware is sound.");
 }
 
+/* A driver that fails in the kernel ends the process that asked it, as a provider library that crashes does. */
+static struct finding *tell_death(const char *device, const struct not_collected *entry, struct report *report)
+{
+	struct finding *finding = check_add(
+	        report, "device-not-answering", device, "not all of the device could be asked: %s", entry->reason);
+	report_advice(finding,
+	        "Read the kernel log for an oops in the driver and for the OOM killer; where there is neither, "
+	        "the provider library of the device crashed, and other programs that open it may, too.");
+	return finding;
+}
+
+static struct finding *tell_silence(const char *device, const struct not_collected *entry, struct report *report)
+{
+	bool lost = is_predicate(entry->reason);
+	struct finding *finding = check_add(report, "device-not-answering", device,
+	        "the device or its driver %s%s%s%s%s%s", lost ? "" : "does not answer: ", lost ? "" : entry->what,
+	        lost ? "" : " of ", lost ? "" : entry->subject, lost ? "" : ": ", entry->reason);
+	report_advice(finding, "Read the kernel log for hung tasks and for health or AER messages of the adapter; "
+	                       "programs that open it may hang.");
+	return finding;
+}
+
 static void check_answers(const struct rdma_device *device, const struct silences *silences, struct report *report)
 {
 	enum { ENOUGH = 4 };
@@ -512,17 +539,13 @@ static void check_answers(const struct rdma_device *device, const struct silence
 		check_bus(device, hop, report);
 	if (hop || !first)
 		return;
-	bool lost = is_predicate(first->reason);
-	struct finding *finding = check_add(report, "device-not-answering", device->name,
-	        "the device or its driver %s%s%s%s%s%s", lost ? "" : "does not answer: ", lost ? "" : first->what,
-	        lost ? "" : " of ", lost ? "" : first->subject, lost ? "" : ": ", first->reason);
+	struct finding *finding =
+	        is_death(first) ? tell_death(device->name, first, report) : tell_silence(device->name, first, report);
 	if (finding)
 		report_evidence(report, finding, first->subject, first->what, "%s", first->reason);
 	list_each(entry, silences)
 		if (finding && entry != first && is_about(device, entry->subject) && finding->evidence.count < ENOUGH)
 			report_evidence(report, finding, entry->subject, entry->what, "%s", entry->reason);
-	report_advice(finding, "Read the kernel log for hung tasks and for health or AER messages of the adapter; "
-	                       "programs that open it may hang.");
 }
 
 static void check_deadline(struct report *report)

@@ -66,7 +66,8 @@ int origin_skip(struct origin *origin, const struct watch_skip *skip)
  * Files and verbs calls about a subject are made in the same order each time, so what was answered before the call that
  * blocked is asked again, and nothing after it. Netlink requests stand for themselves.
  */
-static bool is_skipped(struct origin *origin, enum watch_kind kind, const char *subject, const char *action)
+static const struct watch_skip *skip_of(
+        struct origin *origin, enum watch_kind kind, const char *subject, const char *action)
 {
 	for (size_t i = 0; i < origin->skip_count; i++) {
 		struct watch_skip *skip = &origin->skips[i];
@@ -76,15 +77,16 @@ static bool is_skipped(struct origin *origin, enum watch_kind kind, const char *
 		if (same && kind != WATCH_NETLINK)
 			skip->action[0] = '\0';
 		if (same)
-			return true;
+			return skip;
 	}
-	return false;
+	return NULL;
 }
 
 int origin_announce(struct origin *origin, size_t lane, enum watch_kind kind, const char *subject, const char *action)
 {
-	if (origin->skip_count && is_skipped(origin, kind, subject, action))
-		return -ETIMEDOUT;
+	const struct watch_skip *skip = origin->skip_count ? skip_of(origin, kind, subject, action) : NULL;
+	if (skip) /* files and netlink end this way in the kernel alone, which is as good as no answer */
+		return skip->died && kind == WATCH_VERBS ? -ECHILD : -ETIMEDOUT;
 	if (lane >= origin->lanes)
 		return 0;
 	struct watch *watch = &origin->watches[lane];

@@ -182,6 +182,7 @@ struct watch_skip {
 	int kind;
 	char subject[64];
 	char action[128]; /* the call that blocked, see origin_skip(); empty: everything */
+	bool died;        /* the process that made it died in it */
 };
 
 /* Calls that are under way at a time: of one thread, and of one that lists or asks devices beside it. */
@@ -190,7 +191,7 @@ enum { WATCH_LANES = 2 };
 void origin_watch(struct origin *origin, struct watch *watches, size_t lanes);
 /*
  * The call `action` about `subject` of `kind`, and of files and verbs every later one as well, answers -ETIMEDOUT from
- * now on without being made.
+ * now on without being made; those of verbs -ECHILD where the process died in it.
  */
 int origin_skip(struct origin *origin, const struct watch_skip *skip);
 /* Sets the subject of the calls that follow. */

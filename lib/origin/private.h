@@ -79,8 +79,8 @@ struct origin {
 };
 
 /*
- * Announces a call of `lane` about `subject`; -ETIMEDOUT, and nothing is announced, where it is not to be made. Lanes
- * other than the first only while nothing is skipped.
+ * Announces a call of `lane` about `subject`; where it is not to be made nothing is announced, and the result is
+ * -ETIMEDOUT, or -ECHILD of verbs that the process died in. Lanes other than the first only while nothing is skipped.
  */
 int origin_announce(struct origin *origin, size_t lane, enum watch_kind kind, const char *subject, const char *action);
 void origin_conclude(struct origin *origin, size_t lane);

@@ -84,8 +84,8 @@ static int make_call(struct batch *batch, size_t lane, struct verbs_call *call)
 		return error_set(&call->error, result, "%s: ibv_get_device_list", call->device);
 	result = origin_announce(origin, lane, WATCH_VERBS, call->device, "opening and querying the device");
 	if (result)
-		return error_say(&call->error, result,
-		        "%s: opening and querying it did not return in time, so it is not done again", call->device);
+		return error_say(&call->error, result, "%s: opening and querying it %s, so it is not done again",
+		        call->device, result == -ECHILD ? "ended the process that did" : "did not return in time");
 	result = origin->ops->verbs(origin, batch->arena, call->device, &call->question, &call->answer, &call->error);
 	origin_conclude(origin, lane);
 	return result;

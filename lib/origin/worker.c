@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* It sleeps in pieces, so that it notices when it could not run. */
+enum { NAP_MS = 250, LATE_MS = 250 };
 enum { CALL_MS = 2000, OVERALL_MS = 20000, LEAST_MS = 500, LOSS_LIMIT = 64, NS_IN_MS = 1000000 };
 
 /* What worker and parent share besides the job's own data. */
@@ -85,8 +87,9 @@ struct supervisor {
 	/* The call that will be too late first, as it was last seen. */
 	size_t late_lane;
 	uint64_t started_ns;
-	size_t under_way; /* calls at that moment */
-	uint64_t busy_ns; /* since then every lane of several has a call under way; 0: not so */
+	uint64_t paused_call_ns, paused_ns; /* its start, and for how long nothing ran since then, see note_pause() */
+	size_t under_way;                   /* calls at that moment */
+	uint64_t busy_ns;                   /* since then every lane of several has a call under way; 0: not so */
 	/* Of the worker, when it was last looked at whether it runs at all. */
 	uint64_t looked_ns, processor_ns;
 };
@@ -140,6 +143,24 @@ static void see_calls(struct supervisor *supervisor)
 	supervisor->busy_ns = all ? latest : 0;
 }
 
+/*
+ * This process slept much longer than it asked for: job control stopped it, most likely with its worker, or the machine
+ * was paused. That time is nobody's.
+ */
+static void note_pause(struct supervisor *supervisor, uint64_t slept_ns, int64_t asked_ms)
+{
+	uint64_t asked_ns = (uint64_t)asked_ms * NS_IN_MS;
+	if (slept_ns < asked_ns + (uint64_t)LATE_MS * NS_IN_MS)
+		return;
+	see_calls(supervisor);
+	if (supervisor->paused_call_ns != supervisor->started_ns) {
+		supervisor->paused_call_ns = supervisor->started_ns;
+		supervisor->paused_ns = 0;
+	}
+	supervisor->paused_ns += slept_ns - asked_ns;
+	supervisor->deadline_ns += slept_ns - asked_ns;
+}
+
 /* What is left of `allowed_ms` that began at `since_ns`; all of it where nothing began (0). */
 static int64_t left_ns(uint64_t since_ns, unsigned int allowed_ms, uint64_t now)
 {
@@ -153,6 +174,8 @@ static int64_t time_left_ms(struct supervisor *supervisor, enum ending *ending)
 	uint64_t now = clock_ns();
 	int64_t left = (int64_t)(supervisor->deadline_ns - now);
 	int64_t call = left_ns(supervisor->started_ns, supervisor->call_ms, now);
+	if (supervisor->started_ns && supervisor->started_ns == supervisor->paused_call_ns)
+		call += (int64_t)supervisor->paused_ns;
 	*ending = OVERALL;
 	if (call < left) {
 		left = call;
@@ -202,7 +225,10 @@ static enum ending wait_for(struct supervisor *supervisor, pid_t pid, int pipe_e
 		sigset_t open = supervisor->signals->mask;
 		for (int i = 0; i < ENDING_SIGNALS; i++)
 			sigdelset(&open, ending_signals[i]);
+		uint64_t asleep_ns = clock_ns();
+		left = left < NAP_MS ? left : NAP_MS;
 		int result = poll_with_signals(&ready, 1, left, &open);
+		note_pause(supervisor, clock_ns() - asleep_ns, left);
 		if (result > 0 || (result < 0 && has_exited(pid)))
 			return ENDED;
 		if (caught)
@@ -227,7 +253,7 @@ static int note_loss(struct supervisor *supervisor, size_t lane, unsigned int wa
 	loss->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	loss->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	struct watch_skip *skip = &skips[supervisor->skip_count++];
-	*skip = (struct watch_skip){ .kind = loss->watch.kind };
+	*skip = (struct watch_skip){ .kind = loss->watch.kind, .died = !waited_ms };
 	memcpy(skip->subject, loss->watch.subject, sizeof(skip->subject));
 	memcpy(skip->action, loss->watch.action, sizeof(skip->action));
 	return 0;

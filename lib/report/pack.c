@@ -125,7 +125,7 @@ static void free_entry(struct archive_entry **entry)
 
 static int write_data(struct pack *pack, int fd, size_t left, const char *path, struct error *error)
 {
-	char buffer[1 << 16];
+	static char buffer[1 << 16]; /* one archive is written at a time */
 	while (left) {
 		ssize_t got = read(fd, buffer, left < sizeof(buffer) ? left : sizeof(buffer));
 		if (got < 0 && errno == EINTR)

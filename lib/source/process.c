@@ -23,8 +23,10 @@ static bool has_bit(const unsigned long *words, size_t bit)
 /* The kernel's list format of the bits set. */
 static char *bit_list(struct arena *arena, const unsigned long *words, size_t bits)
 {
-	char list[LIST_SIZE] = "";
+	autofree char *list = calloc(1, LIST_SIZE);
 	size_t used = 0;
+	if (!list)
+		return NULL;
 	for (size_t i = 0; i < bits; i++) {
 		if (!has_bit(words, i))
 			continue;
@@ -32,8 +34,8 @@ static char *bit_list(struct arena *arena, const unsigned long *words, size_t bi
 		while (last + 1 < bits && has_bit(words, last + 1))
 			last++;
 		int length = snprintf(
-		        list + used, sizeof(list) - used, last > i ? "%s%zu-%zu" : "%s%zu", used ? "," : "", i, last);
-		if (length < 0 || (size_t)length >= sizeof(list) - used)
+		        list + used, LIST_SIZE - used, last > i ? "%s%zu-%zu" : "%s%zu", used ? "," : "", i, last);
+		if (length < 0 || (size_t)length >= LIST_SIZE - used)
 			return NULL;
 		used += (size_t)length;
 		i = last;

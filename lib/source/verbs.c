@@ -148,9 +148,11 @@ static size_t entries_wanted(const struct verbs_answer *answer)
 
 static int query_gids(struct ibv_context *context, struct arena *arena, struct verbs_answer *answer)
 {
-	/* On the stack, 64 KiB: fresh pages for each device would cost more than the call. */
-	struct ibv_gid_entry entries[GID_ENTRIES];
+	/* 64 KiB at most, too much for a small stack; the next device gets the same pages again. */
+	autofree struct ibv_gid_entry *entries = malloc(GID_ENTRIES * sizeof(*entries));
 	size_t wanted = entries_wanted(answer);
+	if (!entries)
+		return -ENOMEM;
 	ssize_t count = ibv_query_gid_table(context, entries, wanted, 0);
 	if (count == -EINVAL && wanted < GID_ENTRIES) /* of a port that was not asked, or did not answer, too */
 		count = ibv_query_gid_table(context, entries, GID_ENTRIES, 0);

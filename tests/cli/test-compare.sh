@@ -215,6 +215,11 @@ like "$errors" "cut.tar.xz: not a snapshot, or a damaged one" "is named"
 mkdir "$dir/tmp"
 TMPDIR=$dir/tmp "$RDMADIAG" compare "$dir/a" "$dir/b" "$dir/cut.tar.xz" >/dev/null 2>&1
 is "$(ls -A "$dir/tmp")" "" "nothing stays in TMPDIR"
+# a document that could not be made would differ from all others
+for size in 48 52 56 60; do
+	prlimit --as=${size}000000 "$RDMADIAG" compare "$dir/full" "$dir/full" >"$dir/short" 2>&1 || ! grep '^devices' "$dir/short" || break
+done
+ok "where memory is short, nothing is told of devices" [ "$size" = 60 ]
 status_is 0 "no directory for temporary files is needed" env TMPDIR="$dir/missing" "$RDMADIAG" compare "$dir/full" "$dir/full"
 status_is 3 "but for an archive on standard input" sh -c 'TMPDIR="$1" exec "$0" compare - "$2" <"$3"' \
 	"$RDMADIAG" "$dir/missing" "$dir/a" "$dir/less.tar.xz"

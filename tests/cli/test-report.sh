@@ -126,6 +126,11 @@ case $? in
 0) ok "a /tmp that cannot be written to: another directory is taken" is_archive elsewhere.tar.gz ;;
 *) fail "a /tmp that cannot be written to: $(<"$dir/errors")" ;;
 esac
+if [ -n "${RDMADIAG_VALGRIND-}${RDMADIAG_SANITIZED-}" ]; then
+	skip "a small stack" "what watches the program needs more"
+else
+	status_is 0 "a small stack" prlimit --stack=98304 "$RDMADIAG" report --from machine -o stack.tar.gz
+fi
 status_is 0 "a file system without modes" "$here/../deny-calls" fchmod "$RDMADIAG" report --from machine -o modes.tar.gz
 ok "holds the report" is_archive modes.tar.gz
 status_is 3 "a full disk" sh -c '"$1" report --from machine --stdout >/dev/full' - "$RDMADIAG"

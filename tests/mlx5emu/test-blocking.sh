@@ -110,6 +110,60 @@ meanwhile "SIGHUP while it waits" signalled HUP default 130
 meanwhile "SIGHUP that is ignored" signalled HUP ignored 0
 settle
 
+# job_and_worker CONTROL NAME FAULT LIMIT ARGUMENT... - starts the program with a call that takes some time and a limit for
+# calls, waits for its worker and gives the pids of both to CONTROL, a function. The output is in $scratch/NAME.
+# shellcheck disable=SC2317
+job_and_worker() {
+	local control=$1 out=$scratch/$2 fault=$3 call_limit=$4 pid="" worker="" waiter
+	shift 4
+	# shellcheck disable=SC2016
+	RDMADIAG_CALL_TIMEOUT_MS=$call_limit timeout -k 5 $limit "$run" --fault "$fault" sh -c \
+		'echo $$ >"$1.pid"; out=$1; shift; exec "$@" >"$out"' sh "$out" "$RDMADIAG" "$@" 2>"$out.errors" &
+	waiter=$!
+	until [ -n "$pid" ] && worker=$(pgrep -P "$pid"); do
+		kill -0 $waiter || { echo "ended before a worker was seen"; cat "$out"; return 1; }
+		sleep 0.05
+		pid=$(cat "$out.pid" 2>/dev/null)
+	done
+	$control "$pid" "$worker"
+	wait $waiter
+}
+
+# Job control stops both for longer than a call may take: it had no chance to return, and no device is silent.
+# shellcheck disable=SC2317
+stop_both() {
+	sleep 0.2
+	kill -STOP "$1" "$2"
+	sleep 3
+	kill -CONT "$1" # which runs first, and must not take the time for that of the worker
+	sleep 0.5
+	kill -CONT "$2"
+}
+# shellcheck disable=SC2317
+stopped() {
+	job_and_worker stop_both stopped block-open:800ms 1500 topo -j && grep -q '"active_mtu":1024' "$scratch/stopped" && ! grep -q 'did not' "$scratch/stopped" ||
+		{ cat "$scratch/stopped"; return 1; }
+}
+meanwhile "topo that was stopped and goes on" stopped
+
+# shellcheck disable=SC2317
+crash_worker() {
+	local asleep=0 # in that call; there no signal is taken before it ends
+	while [ $asleep -lt 8 ] && kill -0 "$2"; do
+		sleep 0.05
+		if grep -q '^State:.S' "/proc/$2/status"; then asleep=$((asleep + 1)); else asleep=0; fi
+	done
+	kill -SEGV "$2"
+}
+# shellcheck disable=SC2317
+crashed() {
+	job_and_worker crash_worker crashed block-open:3s 15000 check && return 1
+	grep -q '^error: mlx5_0: not all of the device could be asked: the collecting process died (signal 11) in: ' "$scratch/crashed" &&
+		! grep -q 'in time' "$scratch/crashed" || { cat "$scratch/crashed"; return 1; }
+}
+meanwhile "a process that died when it opened a device is not one that waits" crashed
+settle
+
 # What cannot be listed is not known, and not "there is none". Netlink would tell the uverbs device.
 set -f
 timeout 60 "$run" --no-netlink --fault block-sysfs:class/infiniband_verbs "$RDMADIAG" check -j >"$scratch/document" 2>"$scratch/errors"
