@@ -60,6 +60,12 @@ static json_object *parse(struct loading *loading, const char *path, const char 
 	return file_read(path, &text, &length, loading->error) ? NULL : parse_text(loading, text, length, name);
 }
 
+static bool is_named_json(const char *path)
+{
+	const char *end = strrchr(path, '.');
+	return end && !strcmp(end, ".json");
+}
+
 /* Neither a tar archive nor what packs one begins with a bracket. What cannot be opened is told when it is read. */
 static bool is_json(const char *path)
 {
@@ -74,7 +80,7 @@ static bool is_json(const char *path)
 	ssize_t at = 0;
 	while (at < length && isspace((unsigned char)start[at]))
 		at++;
-	return at >= length || start[at] == '{' || start[at] == '[';
+	return at >= length || start[at] == '{' || start[at] == '[' || is_named_json(path);
 }
 
 /* ---- standard input ---- */

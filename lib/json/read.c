@@ -287,9 +287,38 @@ static bool stopped_at_long_integer(const char *text, const struct parsed *parse
 	return parsed->status == json_tokener_error_parse_number && digits >= DIGITS;
 }
 
+static bool begins_with(const char *text, size_t length, const char *start)
+{
+	return length >= strlen(start) && !memcmp(text, start, strlen(start));
+}
+
+/* What it is that is no text of JSON, as what follows "it is"; NULL: it may be some. */
+static const char *other_form(const char *text, size_t length)
+{
+	if (begins_with(text, length, "\xff\xfe") || begins_with(text, length, "\xfe\xff"))
+		return "UTF-16, as some programs on Windows write, and JSON is UTF-8";
+	if (begins_with(text, length, "\x1f\x8b") || begins_with(text, length, "\x28\xb5\x2f\xfd") ||
+	        begins_with(text, length,
+	                "\xfd"
+	                "7zXZ") ||
+	        begins_with(text, length, "BZh") || begins_with(text, length, "PK\x03\x04"))
+		return "packed, and must be unpacked first";
+	return NULL;
+}
+
 json_object *json_parse(const char *text, size_t length, const char *source, struct error *error)
 {
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
 	struct parsed parsed;
+	const char *form = other_form(text, length);
+	if (form) {
+		error_say(error, -EINVAL, "%s: not valid JSON: it is %s", source, form);
+		return NULL;
+	}
+	if (begins_with(text, length, byte_order_mark)) {
+		text += strlen(byte_order_mark);
+		length -= strlen(byte_order_mark);
+	}
 	if (length > INT32_MAX) {
 		error_say(error, -EFBIG, "%s: more than 2 GiB of JSON", source);
 		return NULL;

@@ -215,6 +215,16 @@ like "$errors" "cut.tar.xz: not a snapshot, or a damaged one" "is named"
 mkdir "$dir/tmp"
 TMPDIR=$dir/tmp "$RDMADIAG" compare "$dir/a" "$dir/b" "$dir/cut.tar.xz" >/dev/null 2>&1
 is "$(ls -A "$dir/tmp")" "" "nothing stays in TMPDIR"
+# as editors and shells elsewhere write it, or packed
+"$RDMADIAG" topo -j --from "$dir/full" >"$dir/plain.json"
+{ printf '\xef\xbb\xbf'; cat "$dir/plain.json"; } >"$dir/marked.json"
+status_is 0 "a document with a byte order mark" "$RDMADIAG" compare "$dir/plain.json" "$dir/marked.json"
+python3 -c 'import sys; print(open(sys.argv[1]).read(), file=open(sys.argv[2], "w", encoding="utf-16"))' "$dir/plain.json" "$dir/wide.json"
+status_is 3 "one in UTF-16" "$RDMADIAG" compare "$dir/plain.json" "$dir/wide.json"
+like "$errors" "wide.json: not valid JSON: it is UTF-16" "is called so"
+gzip <"$dir/plain.json" >"$dir/packed.json"
+status_is 3 "one that is packed" "$RDMADIAG" compare "$dir/plain.json" "$dir/packed.json"
+like "$errors" "packed.json: not valid JSON: it is packed" "is called so"
 # a document that could not be made would differ from all others
 for size in 48 52 56 60; do
 	prlimit --as=${size}000000 "$RDMADIAG" compare "$dir/full" "$dir/full" >"$dir/short" 2>&1 || ! grep '^devices' "$dir/short" || break
