@@ -14,6 +14,9 @@ ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 # Lists of names end at blanks: "make clean O='a b'" would remove a and b.
 $(foreach name,CURDIR O DESTDIR PREFIX BINDIR MANDIR DATADIR BASHCOMPDIR DOCDIR ZSHCOMPDIR,$(if $(word 2,$($(name))),\
 	$(error $(name) is "$($(name))": make takes no names with blanks)))
+# The shell of a recipe would take them apart.
+$(foreach name,CURDIR O DESTDIR PREFIX BINDIR MANDIR DATADIR BASHCOMPDIR DOCDIR ZSHCOMPDIR,$(foreach sign,' " ` ; &,\
+	$(if $(findstring $(sign),$($(name))),$(error $(name) is $($(name)): make takes no names with $(sign)))))
 $(if $(wildcard $(SRC)/VERSION),,$(error the sources are not in "$(SRC)": make takes no names with blanks))
 
 ifeq ($(origin CC),default)

@@ -48,6 +48,10 @@ for words in "uninstall DESTDIR" "install DESTDIR" "install PREFIX" "clean O"; d
 	is "$?" 2 "make $words with a blank"
 	like "$errors" "make takes no names with blanks" "says why"
 done
+for sign in "'" '"' ';' '&' '`'; do
+	errors=$(make --no-print-directory -s -C "$project" -o all uninstall "DESTDIR=$dir/kept${sign}b" 2>&1)
+	like "$errors" "make takes no names with $sign" "a name with $sign: says why"
+done
 mkdir "$dir/with blank"
 cp -r "$project"/{Makefile,VERSION} "$dir/with blank/"
 errors=$(make -s -C "$dir/with blank" clean 2>&1)
