@@ -39,7 +39,7 @@ static size_t host_bridge(const char *path, const char **start)
 
 static bool same_host_bridge(const struct pci_function *a, const struct pci_function *b)
 {
-	const char *bridge_a, *bridge_b;
+	const char *bridge_a = NULL, *bridge_b = NULL;
 	size_t length_a = a->sysfs_path ? host_bridge(a->sysfs_path, &bridge_a) : 0;
 	size_t length_b = b->sysfs_path ? host_bridge(b->sysfs_path, &bridge_b) : 0;
 	return length_a && length_a == length_b && !strncmp(bridge_a, bridge_b, length_a);
