@@ -93,9 +93,8 @@ const struct finding_kind finding_kinds[] = {
 	{ "collecting-cut-short", SEVERITY_WARNING,
 	        "collecting ended at its deadline: what came after that was not looked at", NULL },
 	{ "device-not-answering", SEVERITY_ERROR,
-	        "the driver of the device did not answer reads, requests or opening, or a process died in them: "
-	        "driver, "
-	        "provider library or adapter hangs or fails",
+	        "the driver of the device did not answer reads, requests or opening, or a process died in "
+	        "them: driver, provider library or adapter hangs or fails",
 	        NULL },
 	{ "port-down", SEVERITY_WARNING, "the port is down",
 	        "error where nobody switched it off and no other port of the adapter is active" },

@@ -99,15 +99,14 @@ static void check_ipoib(const struct port *port, struct report *report)
 			continue;
 		snprintf(subject, sizeof(subject), "net:%s", netdev->name);
 		struct finding *finding = check_add(report, "ipoib-not-joined", subject,
-		        "it is up and has no carrier though its port is active: it is not in the broadcast group of "
-		        "its "
-		        "partition");
+		        "it is up and has no carrier though its port is active: it is not in the broadcast "
+		        "group of its partition");
 		report_evidence(report, finding, "rtnetlink", "IFLA_CARRIER", "0");
 		report_evidence(report, finding, "RDMA port", "state", "%s", port->state);
 		report_advice(finding,
-		        "Look whether the subnet manager gives the port this partition (pkeys of the port in sysfs) "
-		        "and "
-		        "has a group of it (partitions.conf of opensm), and what the kernel log says of joining it.");
+		        "Look whether the subnet manager gives the port this partition (pkeys of the port in "
+		        "sysfs) and has a group of it (partitions.conf of opensm), and what the kernel log says of "
+		        "joining it.");
 	}
 }
 

@@ -323,9 +323,8 @@ static const struct errno_explanation errno_table[] = {
 	        { "The address is not one of this host, or not there yet.", L(CONFIGURATION),
 	                "Look at the addresses of this host (ip addr), or listen on all of them.", "bind(2)" } },
 	{ "listen", EACCES,
-	        { "This process may not listen on that port: one below 1024 needs a privilege, and a security policy "
-	          "may "
-	          "forbid any.",
+	        { "This process may not listen on that port: one below 1024 needs a privilege, and a security "
+	          "policy may forbid any.",
 	                L(CONFIGURATION), "Take a port above 1023, or look at the security policy.",
 	                "bind(2); ip(7)" } },
 	{ "listen", EAFNOSUPPORT,
