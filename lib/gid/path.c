@@ -472,7 +472,8 @@ static bool is_in_subnet(const struct search *search, const struct gid_table *ta
 
 static bool has_own_gid(const struct search *search, const struct gid_table *table)
 {
-	return !memcmp(subnet_entry(search, table)->bytes, search->path->to, sizeof(search->path->to));
+	const struct gid_entry *entry = subnet_entry(search, table);
+	return entry && !memcmp(entry->bytes, search->path->to, sizeof(search->path->to));
 }
 
 /* The port that has the GID itself before an active one of the subnet, that before others; NULL: there is none here. */
@@ -523,12 +524,13 @@ static bool answer_subnet(struct search *search)
 {
 	const struct gid_path *path = search->path;
 	const struct gid_table *table = table_of_subnet(search);
-	if (!table || path->zone || (gid_is_link_local(path->to, true) && has_roce(search)))
+	const struct gid_entry *entry = table ? subnet_entry(search, table) : NULL;
+	if (!entry || path->zone || (gid_is_link_local(path->to, true) && has_roce(search)))
 		return false;
 	bool own = has_own_gid(search, table);
 	search->answer->device = table->device;
 	search->answer->port = table->port;
-	search->answer->index = subnet_entry(search, table)->index;
+	search->answer->index = entry->index;
 	answer_none(search, "%s; InfiniBand addresses by LID, by GID across subnets only%s%s",
 	        own ? "the GID of this port: loopback" : "a GID with the prefix of its subnet",
 	        port_note(search, table), own ? "" : others_of_subnet(search, table));
