@@ -83,6 +83,7 @@ __attribute__((noreturn)) static void work(
         const struct command_run *run, const struct common_options *common, const struct streams *memory)
 {
 	const char *output = memory ? "memory for the output" : run->output;
+	const char *errors = memory ? "memory for the messages" : run->errors;
 	struct common_options own = *common;
 	char *arguments[RUN_ARGUMENTS_LIMIT + 2] = { (char *)(uintptr_t)run->command->name };
 	int count = 1;
@@ -93,7 +94,7 @@ __attribute__((noreturn)) static void work(
 	for (size_t i = 0; i < ARRAY_SIZE(other_signals); i++)
 		stop_catching(other_signals[i]);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	redirect(memory ? memory->errors : open_stream(run->errors), run->errors, STDERR_FILENO);
+	redirect(memory ? memory->errors : open_stream(run->errors), errors, STDERR_FILENO);
 	redirect(memory ? memory->output : open_stream(run->output), output, STDOUT_FILENO);
 	optind = 0; /* GNU getopt: start anew */
 	int status = run->command->run(run->command, count, arguments, &own);

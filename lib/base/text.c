@@ -268,3 +268,12 @@ bool cpuset_is_subset(const struct cpuset *inner, const struct cpuset *outer)
 			return false;
 	return true;
 }
+
+bool text_lists(const char *list, const char *word, const char *ends)
+{
+	size_t length = strlen(word);
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ends) == length && !strncmp(at, word, length))
+			return true;
+	return false;
+}

@@ -81,6 +81,9 @@ __attribute__((format(printf, 3, 0))) int text_vappend(char *text, size_t size, 
 enum { NUMBER_TEXT_SIZE = 21 };
 const char *text_number(uint64_t number, char out[static NUMBER_TEXT_SIZE]);
 
+/* Has a list with commas this word? Each ends before the first character of `ends`, which has the comma too. */
+bool text_lists(const char *list, const char *word, const char *ends);
+
 /* qsort(3) of an array of pointers that are mostly in order as they come. */
 void sort_pointers(void *pointers, size_t count, int (*compare)(const void *a, const void *b));
 

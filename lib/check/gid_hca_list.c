@@ -3,6 +3,7 @@
  * NCCL_IB_HCA without "=" holds beginnings of names: mlx5_1 stands for mlx5_10 and mlx5_11 too, which are there as soon
  * as a host has more than ten devices. Beginnings that are no device's name, as mlx5, are meant as such.
  */
+#include "base/text.h"
 #include "check/add.h"
 #include "check/gid.h"
 #include "gid/choose.h"
@@ -15,11 +16,7 @@
 /* Does the list have this name, with whatever port? */
 static bool has_name(const char *list, const char *name)
 {
-	size_t length = strlen(name);
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strcspn(at, ":,") == length && !strncmp(at, name, length))
-			return true;
-	return false;
+	return text_lists(list, name, ":,");
 }
 
 /* The device that the list names and whose name is the beginning of this one's; NULL: there is none, or it is named. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Indexes that somebody set once: tables differ by port, and change with every address that comes and goes. */
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "check/add.h"
 #include "check/gid.h"
 #include "gid/choose.h"
@@ -204,9 +205,11 @@ static const char *names_without_ports(struct arena *arena, const char *list)
 
 static bool nccl_names(const char *names, const char *device, bool exact)
 {
+	if (exact)
+		return text_lists(names, device, ",");
 	for (const char *at = names; *at; at += strcspn(at, ","), at += *at == ',') {
 		size_t length = strcspn(at, ",");
-		if (length && !strncmp(at, device, length) && (!exact || !device[length]))
+		if (length && !strncmp(at, device, length))
 			return true;
 	}
 	return false;

@@ -188,32 +188,47 @@ static bool is_same_kind(const struct pci_function *one, const struct pci_functi
 	       num_is(other->device, one->device.value);
 }
 
+enum { BYTE_VALUES = 256 };
+
+/* How often each value of a byte was counted, and of the commonest what had it first. */
+struct tally {
+	uint32_t counts[BYTE_VALUES], most;
+	const void *first[BYTE_VALUES], *example;
+};
+
+static void count_value(struct tally *tally, size_t value, const void *whose)
+{
+	if (!tally->counts[value]++)
+		tally->first[value] = whose;
+	if (tally->counts[value] <= tally->most)
+		return;
+	tally->most = tally->counts[value];
+	tally->example = tally->first[value];
+}
+
 /* Most equal ports pause some priority that this one does not: the setting was lost, or it is another network's. */
 static void check_pfc_of_rail(const struct host *host, const struct netdev_health *rail, struct report *report)
 {
-	uint32_t others = 0, above = 0, alike[1 << PRIORITIES] = { 0 };
-	const struct netdev_health *first[1 << PRIORITIES] = { 0 }, *example = NULL;
+	uint32_t others = 0;
+	struct tally above = { 0 };
 	char subject[80], theirs[32], own[32];
 	list_each(other, &host->health->netdevs) {
 		if (other == rail || !is_rail(other) || !is_same_kind(rail->netdev->pci, other->netdev->pci))
 			continue;
-		unsigned int pfc = pfc_of(other);
 		others++;
-		first[pfc] = first[pfc] ? first[pfc] : other;
-		if (!(pfc & ~pfc_of(rail)) || ++alike[pfc] <= above)
-			continue;
-		above = alike[pfc];
-		example = first[pfc];
+		if (pfc_of(other) & ~pfc_of(rail))
+			count_value(&above, pfc_of(other), other);
 	}
-	if (!check_most_are_apart(above, others))
+	if (!check_most_are_apart(above.most, others))
 		return;
+	const struct netdev_health *example = above.example;
 	snprintf(subject, sizeof(subject), "net:%s", rail->name);
 	(void)lossless_list(example->qos, theirs);
 	bool any = lossless_list(rail->qos, own);
 	struct finding *finding = check_add(report, "qos-pfc-below-others", subject,
 	        "%u of %u other netdevs of the same kind of adapter have flow control for priority %s (%s), this one "
 	        "%s%s",
-	        above, others, theirs, example->name, any ? "for " : "for none", own);
+	        above.most, others, theirs, example->name, any ? "for " : "for none", own);
 	report_evidence(report, finding, "DCB_ATTR_IEEE_PFC", rail->name, "%s", any ? own : "none");
 	report_evidence(report, finding, "DCB_ATTR_IEEE_PFC", example->name, "%s", theirs);
 	report_advice(finding,
@@ -249,9 +264,8 @@ static const struct rdma_device *rail_device(const struct host *host, const stru
 /* Most equal ports have one type of service, and this one another: the setting was lost, or it is another network's. */
 static void check_service_of_rail(const struct host *host, const struct port_health *rail, struct report *report)
 {
-	enum { SERVICES = 256 };
-	uint32_t others = 0, apart = 0, alike[SERVICES] = { 0 };
-	const struct port_health *first[SERVICES] = { 0 }, *example = NULL;
+	uint32_t others = 0;
+	struct tally apart = { 0 };
 	const struct rdma_device *device = rail_device(host, rail);
 	char subject[PORT_LABEL_SIZE];
 	if (!device)
@@ -262,21 +276,17 @@ static void check_service_of_rail(const struct host *host, const struct port_hea
 			continue;
 		int64_t service = service_of(other);
 		others++;
-		if (service == service_of(rail) || service < 0 || service >= SERVICES)
-			continue;
-		first[service] = first[service] ? first[service] : other;
-		if (++alike[service] <= apart)
-			continue;
-		apart = alike[service];
-		example = first[service];
+		if (service != service_of(rail) && service >= 0 && service < BYTE_VALUES)
+			count_value(&apart, (size_t)service, other);
 	}
-	if (!check_most_are_apart(apart, others) || service_of(example) <= 0)
+	const struct port_health *example = apart.example;
+	if (!check_most_are_apart(apart.most, others) || service_of(example) <= 0)
 		return;
 	struct finding *finding =
 	        check_add(report, "qos-service-unlike-others", port_label(rail->device, rail->number, subject),
 	                "%u of %u other ports of the same kind of adapter have type of service %" PRId64
 	                " (%s), this one has %" PRId64,
-	                apart, others, service_of(example), example->device, service_of(rail));
+	                apart.most, others, service_of(example), example->device, service_of(rail));
 	report_evidence(report, finding, "configfs, sysfs", rail->device, "%" PRId64, service_of(rail));
 	report_evidence(report, finding, "configfs, sysfs", example->device, "%" PRId64, service_of(example));
 	report_advice(finding,
@@ -359,9 +369,7 @@ static void check_port(const struct port_health *port, struct report *report)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		values[i] = health_counter_value(
 		        (const struct health_counter *const *)port->counters.items, port->counters.count, names[i]);
-		if (values[i].value > 0 && list)
-			list = arena_printf(
-			        report->arena, "%s%s%s %" PRId64, list, *list ? ", " : "", names[i], values[i].value);
+		list = add_counted(report->arena, list, names[i], values[i]);
 	}
 	if (!list || !*list)
 		return;

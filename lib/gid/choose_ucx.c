@@ -26,6 +26,7 @@
 #include "gid/choose.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "gid/address.h"
 
 #include <inttypes.h>
@@ -268,22 +269,14 @@ static bool is_listed(const char *list, const struct gid_port *port)
 	return gid_ucx_lists(list, full) || gid_ucx_lists(list, port->table->device);
 }
 
-static bool lists_word(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strcspn(at, ",") == length && !strncmp(at, word, length))
-			return true;
-	return false;
-}
-
 /* A port that is listed in a way of 1.21 only: those before it pass it over. */
 static void tell_former_lists(
         struct arena *arena, const struct gid_port *port, const char *devices, struct gid_choice *choice)
 {
 	char full[FULL_NAME_SIZE];
 	full_name(port, full);
-	if (!choice->index.known || !devices || *devices == '^' || !strcmp(devices, "all") || lists_word(devices, full))
+	if (!choice->index.known || !devices || *devices == '^' || !strcmp(devices, "all") ||
+	        text_lists(devices, full, ","))
 		return;
 	const char *reason =
 	        arena_printf(arena, "%s; up to 1.20 only where UCX_NET_DEVICES names %s", choice->reason, full);

@@ -27,9 +27,9 @@ static bool judge_closed(struct judge *judge, enum outcome outcome)
 	}
 	/* A listener closes on who does not get through to it as well. */
 	const struct tcp_facts *tcp = judge->evidence->tcp;
-	bool cut = cutting_filter(judge);
+	const char *cut = cutting_filter(judge);
 	if (cut)
-		because(judge, "a filter of a host may have reset it: %s", cutting_filter(judge));
+		because(judge, "a filter of a host may have reset it: %s", cut);
 	if (cut || (tcp && tcp->retransmits.known && tcp->retransmits.value > 0))
 		return undetermined(judge, outcome, L(REMOTE_APPLICATION) | L(NETWORK) | L(CONFIGURATION));
 	return likely(judge, outcome, LAYER_REMOTE_APPLICATION, L(NETWORK) | L(CONFIGURATION));

@@ -59,7 +59,6 @@ static bool judge_not_acknowledged(struct judge *judge)
 	return judge_lost_packets(judge, OUTCOME_STALLED, judge->pending, set);
 }
 
-/* What the device itself thinks of the completion: its counter tells the two apart, and is nowhere confirmed. */
 static bool has_overrun(const struct judge *judge)
 {
 	list_each(sample, &judge->evidence->device_samples)
@@ -68,6 +67,7 @@ static bool has_overrun(const struct judge *judge)
 	return false;
 }
 
+/* What the device itself thinks of the completion: its counter tells the two apart, and is nowhere confirmed. */
 static bool judge_no_completion(struct judge *judge)
 {
 	const struct operation *pending = judge->pending;

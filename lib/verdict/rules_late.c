@@ -233,9 +233,9 @@ static bool is_short(struct num stage, struct num whole)
 
 /*
  * The slowest of all by the statistics, which know those that are not listed too: a request with as many of its times
- * as follow from the longest of each stage, counted from its post.
+ * as follow from the longest of each stage, counted from its post, in memory of the caller; NULL: none took this long.
  */
-static bool slowest_of_all(const struct judge *judge, int64_t least_ns, struct operation *to)
+static const struct operation *slowest_of_all(const struct judge *judge, int64_t least_ns, struct operation *to)
 {
 	const int64_t ns_a_byte = 100;
 	struct num batch = judge->request->batch, qps = judge->request->qps;
@@ -252,7 +252,7 @@ static bool slowest_of_all(const struct judge *judge, int64_t least_ns, struct o
 			slowest = statistic;
 	}
 	if (!slowest)
-		return false;
+		return NULL;
 	struct num whole = slowest->max_ns, post = longest_stage(judge, "post", slowest),
 	           arrival = longest_stage(judge, "cqe", slowest);
 	*to = (struct operation){
@@ -263,7 +263,7 @@ static bool slowest_of_all(const struct judge *judge, int64_t least_ns, struct o
 	/* A long one says nothing: who looks for completions may have stood still as well. */
 	if (is_short(arrival, whole))
 		to->cqe_arrived_ns = arrival;
-	return true;
+	return to;
 }
 
 /* The part of the way that took most of the time, as far as there are times of its stages. */
@@ -396,8 +396,7 @@ void tell_slowest(struct judge *judge)
 	const int64_t noticeable_ns = software ? 100000000 : 10000000;
 	struct operation of_all;
 	const struct operation *slow = slowest_from(judge, noticeable_ns);
-	if (!slow && slowest_of_all(judge, noticeable_ns, &of_all))
-		slow = &of_all;
+	slow = slow ? slow : slowest_of_all(judge, noticeable_ns, &of_all);
 	if (!slow)
 		return;
 	char took[DURATION_TEXT_SIZE];
@@ -415,8 +414,7 @@ bool judge_slow(struct judge *judge)
 	const int64_t long_ns = 1000000000;
 	struct operation of_all;
 	const struct operation *slow = slowest_from(judge, long_ns);
-	if (!slow && slowest_of_all(judge, long_ns, &of_all))
-		slow = &of_all;
+	slow = slow ? slow : slowest_of_all(judge, long_ns, &of_all);
 	if (!slow)
 		return false;
 	char took[DURATION_TEXT_SIZE];

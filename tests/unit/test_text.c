@@ -27,6 +27,17 @@ static void numbers_fill_the_text(void **state)
 	assert_true(num_is(parse_num("0", 10), 0));
 }
 
+static void lists_have_whole_words(void **state)
+{
+	(void)state;
+	assert_true(text_lists("mlx5_1,mlx5_10", "mlx5_10", ","));
+	assert_true(text_lists("mlx5_1:2,mlx5_10", "mlx5_1", ":,"));
+	assert_false(text_lists("mlx5_1:2,mlx5_10", "mlx5_1", ","));
+	assert_false(text_lists("mlx5_10", "mlx5_1", ","));
+	assert_false(text_lists("mlx5_1", "mlx5_10", ","));
+	assert_false(text_lists("", "mlx5_1", ","));
+}
+
 static void names_sort_by_the_value_of_their_digits(void **state)
 {
 	(void)state;
@@ -185,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_appended_as_far_as_they_fit),
 		cmocka_unit_test(numbers_fill_the_text),
+		cmocka_unit_test(lists_have_whole_words),
 		cmocka_unit_test(names_sort_by_the_value_of_their_digits),
 		cmocka_unit_test(guids_have_four_groups),
 		cmocka_unit_test(gids_have_eight_full_groups),
